@@ -1,0 +1,218 @@
+"""Which names a piece of code reads from around it, and which it binds.
+
+Everything here walks syntax trees; nothing is executed.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Names that code reads as it runs (now), and when what it defines is called."""
+
+    now: set[str] = field(default_factory=set)
+    later: set[str] = field(default_factory=set)
+
+
+def outer_expressions(node: ast.AST) -> list[ast.AST]:
+    """Of a function, lambda or class: what is evaluated outside its own scope."""
+    outer: list[ast.AST] = []
+    if isinstance(node, ast.ClassDef):
+        outer += [*node.decorator_list, *node.bases, *node.keywords]
+    elif isinstance(node, Function | ast.Lambda):
+        spec = node.args
+        outer += [*spec.defaults, *(d for d in spec.kw_defaults if d is not None)]
+        every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+        every += [arg for arg in (spec.vararg, spec.kwarg) if arg is not None]
+        outer += [arg.annotation for arg in every if arg.annotation is not None]
+        if not isinstance(node, ast.Lambda):
+            outer += [*node.decorator_list, *([node.returns] if node.returns else [])]
+    return outer
+
+
+def running(roots: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes that run in the scope of `roots`: no body of a function or class.
+
+    Of a comprehension's target nothing is given, since it is bound inside.
+    """
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, Function | ast.Lambda | ast.ClassDef):
+            stack += outer_expressions(node)
+        elif isinstance(node, ast.comprehension):
+            stack += [node.iter, *node.ifs]
+        else:
+            stack += ast.iter_child_nodes(node)
+
+
+def bound_by(node: ast.AST) -> list[str]:
+    """The names that one running node binds in its scope."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return [name]
+        case ast.ClassDef(name=name):
+            return [name]
+        case ast.Import() | ast.ImportFrom():
+            return [bound_by_import(alias) for alias in node.names]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            return [name]
+        case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+            return [name]
+    return []
+
+
+def bound_by_import(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def certainly_bound(body: Sequence[ast.stmt]) -> set[str]:
+    """The names bound whichever way the statements run, unless one raises."""
+    return set().union(*map(_certain, body))
+
+
+def _certain(node: ast.stmt) -> set[str]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return {node.name}
+        case ast.ImportFrom():
+            return set(bound_by(node))
+        case ast.Import():  # `import a.b` adds to what `import a.c` bound
+            return {alias.asname for alias in node.names if alias.asname}
+        case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.Expr():
+            return {name for part in running([node]) for name in bound_by(part)}
+        case ast.With() | ast.AsyncWith():
+            return _stored(node.items) | certainly_bound(node.body)
+        case ast.If():
+            return certainly_bound(node.body) & certainly_bound(node.orelse)
+        case ast.Try() | ast.TryStar():
+            ways = [[*node.body, *node.orelse], *(h.body for h in node.handlers)]
+            return set.intersection(*map(certainly_bound, ways)) | certainly_bound(
+                node.finalbody
+            )
+    return set()
+
+
+def _stored(nodes: Iterable[ast.AST]) -> set[str]:
+    return {name for node in running(nodes) for name in bound_by(node)}
+
+
+def reads_of(body: Sequence[ast.stmt]) -> Reads:
+    """What statements read from outside themselves, in the order they run."""
+    reads = Reads()
+    _read_block(body, set(), reads)
+    return reads
+
+
+def _read_block(body: Sequence[ast.stmt], bound: set[str], reads: Reads) -> None:
+    """Add what `body` reads beyond `bound`, then add to `bound` what it binds."""
+    for node in body:
+        match node:
+            case ast.For() | ast.AsyncFor():
+                _read(node.iter, bound, reads)
+                _read(node.target, bound, reads)
+                _read_block(node.body, bound | _stored([node.target]), reads)
+                _read_block(node.orelse, set(bound), reads)
+            case ast.While() | ast.If():
+                _read(node.test, bound, reads)
+                _read_block(node.body, set(bound), reads)
+                _read_block(node.orelse, set(bound), reads)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    _read(item, bound, reads)
+                _read_block(node.body, bound | _stored(node.items), reads)
+            case ast.Try() | ast.TryStar():
+                _read_block([*node.body, *node.orelse], set(bound), reads)
+                for handler in node.handlers:
+                    _read(handler.type, bound, reads)
+                    caught = {handler.name} if handler.name else set()
+                    _read_block(handler.body, bound | caught, reads)
+                _read_block(node.finalbody, set(bound), reads)
+            case ast.Match():
+                _read(node.subject, bound, reads)
+                for case in node.cases:
+                    inside = bound | _stored([case.pattern])
+                    _read(case.pattern, bound, reads)
+                    _read(case.guard, inside, reads)
+                    _read_block(case.body, inside, reads)
+            case _:
+                _read(node, bound, reads)
+        bound |= _certain(node)
+
+
+def _read(node: ast.AST | None, bound: set[str], reads: Reads) -> None:
+    """Add what an expression or a simple statement reads beyond `bound`."""
+    if node is None:
+        return
+    inner = Reads()
+    _collect([node], inner)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        inner.now.add(node.target.id)
+    reads.now.update(inner.now - bound)
+    reads.later.update(inner.later)
+
+
+def _collect(roots: Iterable[ast.AST], reads: Reads) -> None:
+    """Add every name that running `roots` reads, those it binds itself included."""
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name(ctx=ast.Load() | ast.Del()):
+                reads.now.add(node.id)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                reads.later.update(_read_when_called(node.args, node.body))
+                stack += outer_expressions(node)
+            case ast.Lambda():  # sorted(key=lambda …) calls it at once
+                inside = _read_when_called(node.args, [node.body])
+                reads.now.update(inside)
+                reads.later.update(inside)
+                stack += outer_expressions(node)
+            case ast.ClassDef():
+                _read_block(node.body, set(), reads)
+                stack += outer_expressions(node)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                _collect_comprehension(node, reads)
+                stack.append(node.generators[0].iter)
+            case _:
+                stack += ast.iter_child_nodes(node)
+
+
+def _collect_comprehension(node: Comprehension, reads: Reads) -> None:
+    inner = Reads()
+    if isinstance(node, ast.DictComp):
+        results = [node.key, node.value]
+    else:
+        results = [node.elt]
+    first, *others = node.generators
+    _collect([*results, first.target, *first.ifs, *others], inner)
+    own = _stored(generator.target for generator in node.generators)
+    reads.now.update(inner.now - own)
+    reads.later.update(inner.later - own)
+
+
+def _read_when_called(args: ast.arguments, body: Sequence[ast.AST]) -> set[str]:
+    """What a function with these arguments and this body reads from around it."""
+    inner = Reads()
+    _collect(body, inner)
+    return (inner.now | inner.later | declared_global(body)) - own_names(args, body)
+
+
+def declared_global(body: Sequence[ast.AST]) -> set[str]:
+    declared = [node for node in running(body) if isinstance(node, ast.Global)]
+    return {name for node in declared for name in node.names}
+
+
+def own_names(args: ast.arguments, body: Sequence[ast.AST]) -> set[str]:
+    """The names that are a function's own: its parameters and what it assigns."""
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    every += [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+    return {arg.arg for arg in every} | (_stored(body) - declared_global(body))

@@ -1,0 +1,101 @@
+"""The smallest top-level program that an exercise needs, cut out of a submission.
+
+Nothing is executed: the cut follows names. It asks of each name which statements make
+it what it is where it is read, then asks the same of the names that those read.
+"""
+
+import ast
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from .program import UNPARSABLE, broken_cell, program_of
+from .reaching import needed_for
+from .scopes import running
+from .statements import Place, Statement
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A program that defines `name`, in the learner's own lines.
+
+    Line i of `source` stood at `line_map[i - 1]`: number of the code cell, and of the
+    line in it, both from 1. `imports` are the modules that it imports, `defines` the
+    names that it binds itself.
+    """
+
+    name: str
+    source: str
+    line_map: tuple[Place, ...]
+    imports: tuple[str, ...]
+    defines: tuple[str, ...]
+
+
+def slice_for(
+    cells: Sequence[str], name: str, without: Collection[str] = ()
+) -> Slice | None:
+    """What `name` needs of the cells; None where nothing there defines it.
+
+    Names in `without` come from somewhere else: their definitions are left out.
+    Raises BrokenCell where the definition stands in a cell that can't be read.
+    """
+    program = program_of(tuple(cells))
+    if not program.history(name):
+        program.refuse_broken([name])
+        return None
+    statements = needed_for(program, name, frozenset(without) - {name})
+    return _joined(name, [*program.futures, *statements])
+
+
+def _joined(name: str, statements: Sequence[Statement]) -> Slice:
+    lines: list[str] = []
+    places: list[Place] = []
+    for statement in statements:
+        gap = 2 if lines and statement.is_definition else 0
+        lines += [""] * gap + list(statement.lines)
+        places += [statement.places[0]] * gap + list(statement.places)
+    source = "\n".join(lines) + "\n"
+    _refuse_uncompilable(source, places)
+    nodes = [statement.node for statement in statements]
+    binds = [statement.touch.binds for statement in statements]
+    return Slice(
+        name=name,
+        source=source,
+        line_map=tuple(places),
+        imports=tuple(dict.fromkeys(_imported_modules(nodes))),
+        defines=tuple(sorted(set().union(*binds))),
+    )
+
+
+def _refuse_uncompilable(source: str, places: Sequence[Place]) -> None:
+    """Raise BrokenCell for what parses and yet isn't Python: a stray `return`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "<slice>", "exec", dont_inherit=True)
+    except UNPARSABLE as problem:
+        at = getattr(problem, "lineno", None) or 1
+        cell, line = places[min(at, len(places)) - 1]
+        raise broken_cell(problem, source, cell, line) from None
+
+
+def _imported_modules(nodes: Sequence[ast.stmt]) -> Iterator[str]:
+    """The modules that statements import as they run, each by its first name."""
+    for node in running(nodes):
+        match node:
+            case ast.Import():
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.partition(".")[0]
+
+
+def defined_names(cells: Sequence[str]) -> list[str]:
+    """The names that the cells define at top level, by more than an import.
+
+    Cells that can't be read give the names that they seem to define.
+    """
+    program = program_of(tuple(cells))
+    touches = [statement.touch for statement in program.statements]
+    names = [sorted(touch.binds - touch.imports) for touch in touches]
+    names += [unread.seemingly_defined() for unread in program.broken]
+    return list(dict.fromkeys(name for some in names for name in some))
