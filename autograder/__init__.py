@@ -6,7 +6,7 @@ can import `autograder.probes` without ever holding a reference or an expected v
 
 from typing import Any
 
-__all__ = ["exercise"]
+__all__ = ["exercise", "reference"]
 
 
 def __getattr__(name: str) -> Any:
@@ -14,4 +14,8 @@ def __getattr__(name: str) -> Any:
         from autograder.notebook import exercise
 
         return exercise
+    if name == "reference":
+        from autograder.parts import reference
+
+        return reference
     raise AttributeError(f"module 'autograder' has no attribute {name!r}")

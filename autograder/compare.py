@@ -48,7 +48,7 @@ def off(expected: Tensor, actual: Tensor, tol: float, floor: float) -> float:
 
 
 def value_off(expected: Any, actual: Any, tol: float, floor: float = 1e-3) -> float:
-    """How far two results are apart, in tolerances; infinite where they can't be near."""
+    """How far apart two results are, in tolerances; infinite if of different kinds."""
     if isinstance(expected, Tensor) and isinstance(actual, Tensor):
         if expected.shape != actual.shape:
             return math.inf
@@ -179,8 +179,10 @@ def alike_gradients(
     )
 
 
-def _said(error: Any) -> Any:
-    return error and (error.get("type"), error.get("message"))
+def _said(error: Any) -> tuple[str, str] | None:
+    if not isinstance(error, Mapping):
+        return None
+    return str(error.get("type")), str(error.get("message"))
 
 
 def _type(value: Any) -> Any:

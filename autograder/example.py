@@ -9,7 +9,7 @@ from torch import Tensor
 
 from autograder import compare
 from autograder.exercise import Exercise, Mistake
-from autograder.inputs import AXES, DERIVED, Sizes, axes_of, in_words
+from autograder.inputs import AXES, DERIVED, axes_of, in_words
 from autograder.trials import Local, Runner, Trial, trial
 from autograder.verdict import Example, Row
 

@@ -1,8 +1,8 @@
 """What an exercise is: one declaration that the whole grader works from.
 
-Only what is special to the exercise is said here. What every exercise owes (the right
-shape and dtype, any float dtype, batches and sequences of one, gradients, untouched
-inputs, the same result twice, tensors on the inputs' device) the engine checks by itself.
+Only what is special to the exercise is said here. What every exercise owes the engine
+checks by itself: the right shape and dtype, any float dtype, batches and sequences of
+one, gradients, untouched inputs, the same result twice, the inputs' device.
 """
 
 import inspect
@@ -57,8 +57,8 @@ class Mistake:
         object.__setattr__(self, "switches", switches)
 
 
-#: A sentence that holds of a right answer: `property(theirs, x)` returns True, or False,
-#: or a text (or a `Mistake`) that says what is wrong. Its docstring names the check.
+#: A sentence that holds of a right answer: `property(theirs, x)` returns True, False,
+#: or a text or `Mistake` that says what is wrong. Its docstring names the check.
 Property = Callable[[Callable[..., Any], dict[str, Any]], "bool | str | Mistake"]
 
 

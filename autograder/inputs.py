@@ -1,7 +1,7 @@
 """Inputs to try: drawn by named axes whose sizes are pairwise different.
 
-A shape is written as it stands in the contract, `"... n d_k"`. Because no two axes share
-a size, a transposed result has another shape, or other numbers, than the right one.
+A shape is written as in the contract, `"... n d_k"`. Because no two axes share a size,
+a transposed result has another shape, or other numbers, than the right one.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,9 @@ class Sizes(Mapping[str, int]):
     """The size of every axis, and the axes that `...` stands for."""
 
     def __init__(
-        self, changes: Mapping[str, int] | None = None, lead: tuple[str, ...] = ("B", "L")
+        self,
+        changes: Mapping[str, int] | None = None,
+        lead: tuple[str, ...] = ("B", "L"),
     ) -> None:
         self._free = AXES | dict(changes or {})
         self.lead = lead

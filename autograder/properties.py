@@ -40,7 +40,7 @@ def same(one: Any, other: Any, tol: float = 1e-4) -> bool:
 
 
 def caller(exercise: Exercise, runner: Runner, trial: Trial) -> Callable[..., Any]:
-    """`theirs` as a property sees it: called by name, it gives what the answer gives."""
+    """`theirs` as a property sees it: called by name, it gives the answer's result."""
 
     def theirs(**args: Any) -> Any:
         reply = runner.run(exercise.probe, with_args(trial, exercise, args).x)

@@ -1,4 +1,4 @@
-"""How a wrong tensor is related to the right one: a factor, a flip, a shift, a slice."""
+"""How a wrong tensor relates to the right one: a factor, a flip, a shift, a slice."""
 
 from collections.abc import Iterator, Mapping
 from itertools import permutations
@@ -42,7 +42,10 @@ def _relations(e: Tensor, a: Tensor, sizes: Mapping[str, int]) -> Iterator[Relat
         yield "constant-factor", f"is {named} times the expected one, in every place."
     offset = (a - e).mean()
     if _near(e + offset, a) and abs(float(offset)) > 1e-3:
-        yield "constant-offset", f"is the expected one plus {float(offset):.2f}, everywhere."
+        yield (
+            "constant-offset",
+            f"is the expected one plus {float(offset):.2f}, everywhere.",
+        )
     yield from _moved(e, a)
     yield from _sums(e, a)
     yield from _slices(e, a)
@@ -86,8 +89,8 @@ def _moved(e: Tensor, a: Tensor) -> Iterator[Relation]:
         yield (
             "relabelled",
             "has the right numbers in the wrong places: the memory was given another "
-            "shape (view, reshape) where axes should have been moved (transpose, permute), "
-            "so that numbers of different positions are mixed.",
+            "shape (view, reshape) where axes should have been moved (transpose, "
+            "permute), so that numbers of different positions are mixed.",
         )
 
 
@@ -97,14 +100,18 @@ def _sums(e: Tensor, a: Tensor) -> Iterator[Relation]:
     sums = a.sum(-1)
     if not _near(torch.ones_like(sums), sums):
         low, high = float(sums.min()), float(sums.max())
-        text = f"should have rows that add up to 1; yours add up to {low:.2f} … {high:.2f}"
+        text = (
+            f"should have rows that add up to 1; yours add up to {low:.2f} … {high:.2f}"
+        )
         other = [
             d
             for d in range(a.dim() - 1)
             if _near(torch.ones_like(a.sum(d)), a.sum(d)) and a.shape[d] > 1
         ]
         if other:
-            text += f", while axis {other[-1]} adds up to 1: the normalised axis is wrong"
+            text += (
+                f", while axis {other[-1]} adds up to 1: the normalised axis is wrong"
+            )
         yield "rows-not-one", text + "."
 
 
@@ -122,7 +129,8 @@ def _slices(e: Tensor, a: Tensor) -> Iterator[Relation]:
             bad = [i for i, ok in enumerate(right.tolist()) if not ok]
             yield (
                 "partly-right",
-                f"is right along axis {dim} at {_listed(good)}, wrong at {_listed(bad)}.",
+                f"is right along axis {dim} at {_listed(good)}, wrong at "
+                f"{_listed(bad)}.",
             )
 
 

@@ -31,8 +31,7 @@ def general(
         return _device(first)
     if stage == "gradients":
         return _gradient(first)
-    fault = first.faults[0]
-    found = _TELLERS[fault.kind](first, fault)
+    found = _TELLERS[first.faults[0].kind](first, first.faults[0])
     where = _where(seen, wrong)
     return Diagnosis(found.mistake, f"{found.message} {where}".strip())
 
@@ -116,16 +115,17 @@ def _parameters(first: Evidence, fault: Fault) -> Diagnosis:
         also = ", ".join(f"`{name}`" for name in extra) or "none"
         return Diagnosis(
             "parameter-missing",
-            f"The module has no parameter {listed}. The names are part of the contract, "
-            f"since weights are loaded by name; besides those asked for yours has {also}.",
+            f"The module has no parameter {listed}. The names are part of the "
+            "contract, since weights are loaded by name; besides those asked for "
+            f"yours has {also}.",
         )
     name = next(name for name in wanted if has[name] != wanted[name])
     got, want = shape_text(has[name], first), shape_text(wanted[name], first)
     wide = "too wide: " if sum(has[name]) > sum(wanted[name]) else ""
     return Diagnosis(
         "parameter-shape",
-        f"The parameter `{name}` has the wrong shape, {wide}{got}, where {want} is asked "
-        f"for ({_arguments(first)}).",
+        f"The parameter `{name}` has the wrong shape, {wide}{got}, where {want} is "
+        f"asked for ({_arguments(first)}).",
     )
 
 
@@ -137,15 +137,19 @@ def _arguments(first: Evidence) -> str:
 def _kind(first: Evidence, fault: Fault) -> Diagnosis:
     if fault.expected == "module":
         return Diagnosis(
-            "no-module", f"The class makes a {fault.actual}, where an nn.Module is asked for."
+            "no-module",
+            f"The class makes a {fault.actual}, where an nn.Module is asked for.",
         )
     want, got = _form(fault.expected), _form(fault.actual)
     if got == "None":
         return Diagnosis(
-            "returns-nothing", f"Your code returns None, where {want} is asked for: is a "
+            "returns-nothing",
+            f"Your code returns None, where {want} is asked for: is a "
             "`return` missing?",
         )
-    return Diagnosis("result-form", f"Your code returns {got}, where {want} is asked for.")
+    return Diagnosis(
+        "result-form", f"Your code returns {got}, where {want} is asked for."
+    )
 
 
 def _form(value: Any) -> str:
@@ -176,7 +180,9 @@ def _shape(first: Evidence, fault: Fault) -> Diagnosis:
     if sorted(e) == sorted(a):
         message += " The axes stand in another order: transpose or permute them."
     elif len(a) < len(e):
-        message += f" It has {len(a)} axes instead of {len(e)}: one was summed or folded away."
+        message += (
+            f" It has {len(a)} axes instead of {len(e)}: one was summed or folded away."
+        )
     elif len(a) > len(e):
         message += f" It has {len(a)} axes instead of {len(e)}."
     return Diagnosis("wrong-shape", message)
@@ -186,7 +192,8 @@ def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
     got = str(fault.actual.dtype).removeprefix("torch.")
     want = str(fault.expected.dtype).removeprefix("torch.")
     return Diagnosis(
-        "wrong-dtype", f"{_result(fault)} is {got}, where {want} is asked for: results keep "
+        "wrong-dtype",
+        f"{_result(fault)} is {got}, where {want} is asked for: results keep "
         "the dtype of the inputs.",
     )
 
@@ -196,8 +203,8 @@ def _finite(first: Evidence, fault: Fault) -> Diagnosis:
     return Diagnosis(
         "not-finite",
         f"{_result(fault)} has {bad} of {fault.actual.numel()} numbers that are NaN or "
-        "infinite. Usual causes: exp of a large number (subtract the maximum first), 0/0 "
-        "in a row of zeros, or ∞ - ∞.",
+        "infinite. Usual causes: exp of a large number (subtract the maximum first), "
+        "0/0 in a row of zeros, or ∞ - ∞.",
     )
 
 
@@ -205,19 +212,21 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
     if not isinstance(fault.expected, Tensor):
         return Diagnosis(
             "wrong-value",
-            f"Your code returns {_form(fault.actual)}, expected is {_form(fault.expected)} "
-            f"for {_call(first)}.",
+            f"Your code returns {_form(fault.actual)}, expected is "
+            f"{_form(fault.expected)} for {_call(first)}.",
         )
     unused = _unused(first)
     if unused:
         return Diagnosis(
             "unused",
-            f"{unused} has no effect on the result: it is never used, or its gradient is "
-            "cut off on the way.",
+            f"{unused} has no effect on the result: it is never used, or its gradient "
+            "is cut off on the way.",
         )
-    related = relations.relation(fault.expected, fault.actual, first.trial.sizes)
-    if related:
-        return Diagnosis(related[0], f"{_result(fault)} {related[1]}")
+    for one in first.faults:
+        if one.kind == "value" and isinstance(one.expected, Tensor):
+            related = relations.relation(one.expected, one.actual, first.trial.sizes)
+            if related:
+                return Diagnosis(related[0], f"{_result(one)} {related[1]}")
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
     return Diagnosis(
         None,
@@ -251,7 +260,8 @@ def _gradient(first: Evidence) -> Diagnosis:
     if fault.kind == "error":
         found = _error(first, fault)
         return Diagnosis(
-            "no-gradient", f"The values are right, but not with gradients. {found.message}"
+            "no-gradient",
+            f"The values are right, but not with gradients. {found.message}",
         )
     names = ", ".join(
         f"`{one.key.removeprefix('grad.')}`"
@@ -261,13 +271,14 @@ def _gradient(first: Evidence) -> Diagnosis:
     if fault.kind == "missing":
         return Diagnosis(
             "no-gradient",
-            f"The values are right, but no gradient reaches {names}: something on the way "
-            "cuts the graph (detach, .data, .item, no_grad, a new tensor from numbers).",
+            f"The values are right, but no gradient reaches {names}: something on the "
+            "way cuts the graph (detach, .data, .item, no_grad, a new tensor made from "
+            "numbers).",
         )
     return Diagnosis(
         "wrong-gradient",
-        f"The values are right, but the gradient for {names} is not: part of the way is "
-        "cut off from the graph (detach, .data, no_grad).",
+        f"The values are right, but the gradient for {names} is not: part of the way "
+        "is cut off from the graph (detach, .data, no_grad).",
     )
 
 
@@ -277,13 +288,13 @@ def _refusal(first: Evidence) -> Diagnosis:
     if error:
         return Diagnosis(
             "wrong-exception",
-            f"For {case} a ValueError is asked for; your code raises {error.get('type')}: "
-            f"{error.get('message')}",
+            f"For {case} a ValueError is asked for; your code raises "
+            f"{error.get('type')}: {error.get('message')}",
         )
     return Diagnosis(
         "not-refused",
-        f"For {case} your code should raise a ValueError; it does not raise, but goes on "
-        "silently.",
+        f"For {case} your code should raise a ValueError; it does not raise, but goes "
+        "on silently.",
     )
 
 
@@ -294,13 +305,16 @@ def _device(first: Evidence) -> Diagnosis:
     return Diagnosis(
         "left-on-cpu",
         f"A tensor is made on the CPU, wherever the inputs are{at}: give "
-        "`device=x.device`, or make it from an input (`x.new_zeros`, `torch.zeros_like`).",
+        "`device=x.device`, or make it from an input (`x.new_zeros`, "
+        "`torch.zeros_like`).",
     )
 
 
 def _result(fault: Fault) -> str:
     if "." in fault.key:
-        number = ("first", "second", "third", "fourth")[int(fault.key.split(".")[1]) % 4]
+        number = ("first", "second", "third", "fourth")[
+            int(fault.key.split(".")[1]) % 4
+        ]
         return f"Your {number} result"
     return "Your result"
 

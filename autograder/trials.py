@@ -77,9 +77,7 @@ def trials(exercise: Exercise, seed: int) -> Iterator[Trial]:
                     exercise, name, spec, Sizes(), seed, variant, "dtypes", dtype
                 )
         if exercise.owes("device"):
-            yield trial(
-                exercise, name, spec, Sizes(), seed, "another device", "device"
-            )
+            yield trial(exercise, name, spec, Sizes(), seed, "another device", "device")
 
 
 def trial(
@@ -171,7 +169,7 @@ def _arguments(exercise: Exercise, values: dict[str, Any]) -> dict[str, Any]:
 def _weights(
     exercise: Exercise, make: dict[str, Any], seed: int, dtype: torch.dtype
 ) -> dict[str, Tensor]:
-    """Random parameters of unit gain: matrices ~ N(0, 1/fan_in), vectors ~ N(0, 1/4)."""
+    """Random parameters of unit gain: matrices N(0, 1/fan_in), vectors N(0, 1/4)."""
     generator = torch.Generator().manual_seed(seed + 1)
     try:
         with torch.random.fork_rng(devices=[]):

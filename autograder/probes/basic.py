@@ -26,7 +26,9 @@ from torch import Tensor, nn
 
 from autograder.probes.watch import Watch
 
-Probe = Callable[[Callable[..., Any], dict[str, Any], Mapping[str, Any]], dict[str, Any]]
+Probe = Callable[
+    [Callable[..., Any], dict[str, Any], Mapping[str, Any]], dict[str, Any]
+]
 
 #: Frames of these are the grader's or torch's own, never the learner's line.
 _OURS = ("/autograder/", "\\autograder\\", "site-packages", "/torch/", "<frozen")

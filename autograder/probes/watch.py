@@ -1,8 +1,8 @@
 """See what the learner's code calls: forbidden built-ins, and the size of its tensors.
 
 Names are matched where Python calls torch (`TorchFunctionMode`), where torch dispatches
-its operators (`TorchDispatchMode`) and where a module runs (a global hook), so an alias,
-`torch.ops` or a scripted function is seen as well.
+its operators (`TorchDispatchMode`) and where a module runs (a global hook), so that an
+alias, `torch.ops` or a scripted function is seen as well.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -52,8 +52,8 @@ _SDPA_OPERATORS = (
 FAMILIES: Mapping[str, Family] = {
     "softmax": _family(
         "torch's softmax",
-        "softmax log_softmax _softmax _log_softmax _safe_softmax softmin gumbel_softmax "
-        "cross_entropy cross_entropy_loss masked_softmax " + _SDPA,
+        "softmax log_softmax _softmax _log_softmax _safe_softmax softmin "
+        "gumbel_softmax cross_entropy cross_entropy_loss masked_softmax " + _SDPA,
         "_softmax _log_softmax _safe_softmax _masked_softmax " + _SDPA_OPERATORS,
         "Softmax LogSoftmax Softmin Softmax2d CrossEntropyLoss MultiheadAttention",
     ),
@@ -86,7 +86,7 @@ class _Functions(TorchFunctionMode):
 
 class _Operators(TorchDispatchMode):
     def __init__(self, seen: Callable[[str], None], made: Callable[[Any], None]):
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.seen, self.made = seen, made
 
     def __torch_dispatch__(
@@ -103,7 +103,7 @@ class _Operators(TorchDispatchMode):
 
 
 class Watch:
-    """Within `with Watch(names) as watch`, note the families called and tensor sizes."""
+    """Within `with Watch(names) as watch`, note the families called, the sizes made."""
 
     def __init__(self, names: Iterable[str], sizes: bool = False) -> None:
         self.families = {name: FAMILIES[name] for name in names}
