@@ -34,8 +34,8 @@ def draw_lookup(
         ax.text(1.35 * x, 1.35 * y, label, ha="center", va="center")
     x, y = query.tolist()
     _arrow(ax, x, y, PALETTE[1], width=2)
-    beyond = 1 + 0.35 / max(query.norm().item(), 0.1)
-    ax.text(beyond * x, beyond * y, "query", color=PALETTE[1], ha="center", va="center")
+    side = "left" if x >= 0 else "right"
+    ax.text(1.08 * x, 1.08 * y, " query ", color=PALETTE[1], ha=side, va="center")
     reach = 1.6 * keys.norm(dim=-1).max().item()
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=title)
     ax.axis("off")
