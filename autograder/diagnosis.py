@@ -79,7 +79,7 @@ def _matches(
     wrong: Sequence[Evidence],
     stage: str,
 ) -> bool:
-    answer = Local(judge.exercise.answer(mistakes), {})
+    answer = Local(judge.exercise.answer(mistakes), judge.exercise.parts)
     # Failing trials first: most candidates are ruled out by the first of them.
     ids = {id(one) for one in wrong}
     ordered = [*wrong, *(one for one in trials if id(one) not in ids)]

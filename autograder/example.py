@@ -86,7 +86,7 @@ def _shows(
     if "error" in seen.expected or not seen.faults or not _plain(seen):
         return None
     if named:
-        wrong = Local(judge.exercise.answer(named), {})
+        wrong = Local(judge.exercise.answer(named), judge.exercise.parts)
         reply = wrong.run(judge.exercise.probe, one.x)
         return seen if compare.alike(reply, seen.actual, seen.tol) else None
     return seen

@@ -79,6 +79,7 @@ class Exercise:
     largest     the most elements a tensor may have, given the axes' sizes
     returns     the names of the results, where there are several
     without     what this exercise does not owe, out of OWED
+    probe       from `autograder.probes`; by default a call, for a class build and call
     tolerance   relative to the largest expected value, in float32
     """
 
@@ -121,11 +122,18 @@ class Exercise:
     def is_module(self) -> bool:
         return inspect.isclass(self.reference) and issubclass(self.reference, nn.Module)
 
+    @property
+    def parts(self) -> dict[str, Callable[..., Any]]:
+        """The references of the exercises that a probe may build on, by name."""
+        return {reference.__name__: reference for reference in self.uses}
+
     def owes(self, what: str) -> bool:
         return what not in self.without
 
     def parameters(self) -> list[str]:
-        """The names of a call's arguments, in order."""
+        """The names of a call's arguments, or of what a probe of its own takes."""
+        if self.probe not in ("call", "build"):
+            return list(dict.fromkeys(k for case in self.inputs.values() for k in case))
         called = self.reference
         if inspect.isclass(called) and issubclass(called, nn.Module):
             called = called.forward

@@ -45,7 +45,7 @@ class Judge:
     def __init__(self, exercise: Exercise, seed: int = 0) -> None:
         self.exercise = exercise
         self.trials = list(trials(exercise, seed))
-        self._right = Local(exercise.reference, {})
+        self._right = Local(exercise.reference, exercise.parts)
         self._expected: dict[int, dict[str, Any]] = {}
 
     def expected(self, trial: Trial) -> dict[str, Any]:
@@ -125,23 +125,19 @@ class Judge:
         called = _called(seen)
         if called:
             return self._say("forbidden", checks, [diagnosis.forbidden(called)])
-        base = [one for one in seen if not one.trial.variant]
         for stage in STAGES:
             wrong = _wrong_in(seen, stage)
             if wrong:
                 found, example = diagnosis.diagnose(self, runner, seen, wrong, stage)
-                raised = [one for one in base if "error" in one.actual]
-                tried = [one for one in base if one.trial.stage == "values"]
-                whole = stage == "values" and set(map(id, tried)) <= set(
-                    map(id, raised)
-                )
-                status = _status_of(wrong, whole)
-                return replace(self._say(status, checks, found), example=example)
-        return self._say("failed", checks, self._slips(seen, held))
+                verdict = self._say(_status_of(seen, wrong), checks, found)
+                return replace(verdict, example=example)
+            slips = self._slips(seen) if stage == "gradients" else []
+            if slips:
+                return self._say("failed", checks, slips)
+        found = [one.diagnosis() for one in held if one.fault]
+        return self._say("failed", checks, found[:1])
 
-    def _slips(
-        self, seen: list[Evidence], held: list[properties.Held]
-    ) -> list[Diagnosis]:
+    def _slips(self, seen: list[Evidence]) -> list[Diagnosis]:
         """What is wrong although every result is right."""
         plain = [one for one in seen if one.trial.stage == "values"]
         found = []
@@ -153,7 +149,6 @@ class Judge:
         large = [one for one in plain if self._too_large(one)]
         if large:
             found.append(diagnosis.too_large(large[0].actual["largest"]))
-        found += [one.diagnosis() for one in held if one.fault]
         return found[:1]
 
     def _too_large(self, one: Evidence) -> bool:
@@ -255,13 +250,16 @@ def _wrong_in(seen: Iterable[Evidence], stage: str) -> list[Evidence]:
     return [one for one in seen if one.trial.stage == stage and one.faults]
 
 
-def _status_of(wrong: list[Evidence], whole: bool) -> str:
+def _status_of(seen: list[Evidence], wrong: list[Evidence]) -> str:
+    """`error` where the code raises in every case as it is given."""
     for one in wrong:
         error = one.actual.get("error")
         text = f"{error.get('type')} {error.get('message')}" if error else ""
         if "MemoryError" in text or "can't allocate memory" in text:
             return "out_of_memory"
-    return "error" if whole else "failed"
+    plain = [one for one in seen if not one.trial.variant]
+    raised = ["error" in one.actual for one in plain if one.trial.stage == "values"]
+    return "error" if all(raised) else "failed"
 
 
 def _changed(one: Evidence) -> list[str]:
@@ -285,4 +283,6 @@ def check(
     seed: int = 0,
 ) -> Verdict:
     """Judge an answer that lives in this process."""
-    return Judge(exercise, seed).verdict(Local(theirs, parts or {}))
+    return Judge(exercise, seed).verdict(
+        Local(theirs, exercise.parts if parts is None else parts)
+    )

@@ -311,12 +311,11 @@ def _device(first: Evidence) -> Diagnosis:
 
 
 def _result(fault: Fault) -> str:
-    if "." in fault.key:
-        number = ("first", "second", "third", "fourth")[
-            int(fault.key.split(".")[1]) % 4
-        ]
-        return f"Your {number} result"
-    return "Your result"
+    name = fault.key.partition(".")[2]
+    if name.isdigit():
+        counted = ("first", "second", "third", "fourth")
+        return f"Your {counted[int(name) % 4]} result"
+    return f"Your {name}" if name else "Your result"
 
 
 _TELLERS = {

@@ -1,0 +1,254 @@
+"""A wrong answer is told what is wrong with it, by name where it has one."""
+
+import linecache
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.exercise import Exercise, Mistake
+from autograder.inputs import positive
+from autograder.judge import check
+from tests.engine.answers import GATE, SCALED, Gate, scaled
+
+
+def answers(text):
+    """The function that a learner's text defines."""
+    space = {"torch": torch, "nn": nn}
+    lines = text.splitlines(keepends=True)
+    linecache.cache["<learner>"] = (len(text), None, lines, "<learner>")
+    exec(compile(text, "<learner>", "exec"), space)
+    return space["f"]
+
+
+@pytest.mark.parametrize(
+    ("body", "mistakes"),
+    [
+        ("x @ y.mT", ["unscaled"]),
+        ("x @ y.mT / x.shape[-1] ** 0.5 + 1", ["one-more"]),
+        ("x @ y.mT + 1", ["unscaled", "one-more"]),
+    ],
+)
+def test_known_mistakes_are_named_alone_and_in_pairs(body, mistakes):
+    verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
+    assert [one.mistake for one in verdict.diagnosis] == mistakes
+    assert "your result is right" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("body", "mistake", "says"),
+    [
+        ("(x @ y.mT / x.shape[-1] ** 0.5).mT", "wrong-shape", "(B, L, m, n)"),
+        ("x @ y.mT / x.shape[-1]", "constant-factor", "1/√d"),
+        ("-(x @ y.mT) / x.shape[-1] ** 0.5", "constant-factor", "-1"),
+        ("x @ y.mT / x.shape[-1] ** 0.5 - 2", "constant-offset", "plus -2.00"),
+        ("(x @ y.mT / x.shape[-1] ** 0.5).flip(-1)", "reversed", "axis 3"),
+        ("(x @ y.mT / x.shape[-1] ** 0.5).roll(1, -2)", "shifted", "axis 2"),
+        (
+            "(x @ y.mT / x.shape[-1] ** 0.5).mT.reshape(*x.shape[:-1], -1)",
+            "relabelled",
+            "view, reshape",
+        ),
+        ("(x @ y.mT / x.shape[-1] ** 0.5).double()", "wrong-dtype", "float64"),
+        ("(x @ y.mT / x.shape[-1] ** 0.5).log()", "not-finite", "NaN"),
+        ("None", "returns-nothing", "`return` missing"),
+        ("(x, y)", "result-form", "2 values"),
+        ("torch.zeros(*x.shape[:-1], y.shape[-2])", "all-zero", "zeros"),
+        ("x @ y.T", None, "x @ y.T"),
+        ("undefined(x)", None, "NameError"),
+    ],
+)
+def test_what_no_known_mistake_explains_is_described(body, mistake, says):
+    verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
+    assert verdict.mistake == mistake
+    assert says in verdict.message
+
+
+def test_an_answer_right_in_one_slice_is_told_where():
+    def theirs(x, y):
+        out = scaled(x, y).clone()
+        out[..., 1:, :] = out[..., 1:, :] * torch.arange(1, 8)
+        return out
+
+    verdict = check(SCALED, theirs)
+    assert verdict.mistake == "partly-right"
+    assert "axis 2 at index 0, wrong at index 1, 2, 3, 4" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake", "says"),
+    [
+        (
+            "def f(x, y):\n    return (x @ y.mT / x.shape[-1] ** 0.5).detach()",
+            "no-gradient",
+            "`x`, `y`",
+        ),
+        (
+            "def f(x, y):\n    return x @ y.detach().mT / x.shape[-1] ** 0.5",
+            "no-gradient",
+            "`y`",
+        ),
+        (
+            "def f(x, y):\n    x /= x.shape[-1] ** 0.5\n    return x @ y.mT",
+            "input-changed",
+            "`x`",
+        ),
+        (
+            "n = [0]\ndef f(x, y):\n    n[0] += 1\n"
+            "    return x @ y.mT / x.shape[-1] ** 0.5 + (n[0] % 2 == 0) * 0.1",
+            "differs-when-repeated",
+            "second time",
+        ),
+        (
+            "def f(x, y):\n    scores = x @ y.mT\n"
+            "    out = torch.zeros(scores.shape, dtype=x.dtype)\n"
+            "    return out + x @ y.mT / x.shape[-1] ** 0.5",
+            "left-on-cpu",
+            "torch.zeros_like",
+        ),
+        (
+            "def f(x, y):\n    return x.float() @ y.float().mT / x.shape[-1] ** 0.5",
+            "wrong-dtype",
+            "float32, where float64",
+        ),
+    ],
+)
+def test_what_every_answer_owes_is_checked(text, mistake, says):
+    verdict = check(SCALED, answers(text))
+    assert verdict.status == "failed"
+    assert verdict.mistake == mistake
+    assert says in verdict.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a, b):\n    return a @ b.mT / a.shape[-1] ** 0.5",
+        "def f(x, y):\n    return (x.double() @ y.double().mT"
+        " * x.shape[-1] ** -0.5).to(x.dtype)",
+        "def f(x, y):\n    return torch.einsum('...nd,...md->...mn', x, y).mT"
+        " / x.shape[-1] ** 0.5",
+        "def f(x, y, extra=None):\n    print('looking', x.shape)\n"
+        "    return torch.cdist(x, x)[..., :1].mul(0) + x @ y.mT / x.shape[-1] ** 0.5",
+    ],
+)
+def test_right_answers_in_any_style_pass(text):
+    assert check(SCALED, answers(text)).status == "passed"
+
+
+class NoProjection(Gate):
+    def forward(self, x):
+        return torch.tanh(self.W_a(x))
+
+
+class Renamed(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.first = nn.Linear(d_model, d_model)
+        self.W_b = nn.Linear(d_model, d_model, bias=False)
+
+
+class Wide(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        self.W_b = nn.Linear(d_model, 2 * d_model, bias=False)
+
+
+class Unchecked(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, 1)
+
+
+class Mischecked(Gate):
+    def __init__(self, d_model, num_heads):
+        if d_model % num_heads:
+            raise RuntimeError("no")
+        super().__init__(d_model, num_heads)
+
+
+class Plain:
+    def __init__(self, d_model, num_heads):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("theirs", "mistake", "says"),
+    [
+        (NoProjection, "unused", "`W_b.weight`"),
+        (Renamed, "parameter-missing", "`W_a.weight`, `W_a.bias`"),
+        (Wide, "parameter-shape", "(48, 24)"),
+        (Unchecked, "not-refused", "10 features in 4 heads"),
+        (Mischecked, "wrong-exception", "RuntimeError"),
+        (Plain, "no-module", "nn.Module"),
+    ],
+)
+def test_what_is_wrong_with_a_module_is_said(theirs, mistake, says):
+    verdict = check(GATE, theirs)
+    assert verdict.mistake == mistake
+    assert says in verdict.message
+
+
+def test_a_module_with_buffers_and_attributes_of_its_own_passes():
+    class Buffered(Gate):
+        def __init__(self, d_model, num_heads):
+            super().__init__(d_model, num_heads)
+            self.register_buffer("mask", torch.ones(4, 4))
+            self.note = "mine"
+
+    assert check(GATE, Buffered).status == "passed"
+
+
+def rows(x):
+    return x / x.sum(-1, keepdim=True)
+
+
+def doubles(theirs, x):
+    """twice the input gives the same"""
+    return torch.allclose(theirs(x=2 * x["x"]), theirs(x=x["x"]))
+
+
+SHARES = Exercise(
+    rows,
+    inputs={"rows": {"x": positive("B n m")}},
+    hints=["one", "two", "three"],
+    properties=[doubles],
+    mistakes=[
+        Mistake("columns", "The columns are normalised.", wrong=lambda x: x / x.sum(-2))
+    ],
+)
+
+
+def test_a_property_that_fails_is_said_by_its_name():
+    seen = []
+
+    def theirs(x):  # right for the trials' inputs only
+        seen.append(x)
+        return rows(x) if float(x.detach().max()) <= 2 else rows(x) * 2
+
+    verdict = check(SHARES, theirs)
+    assert "twice the input gives the same" in verdict.message
+    assert [c.name for c in verdict.checks if not c.passed] == [doubles.__doc__]
+
+
+def test_rows_that_do_not_add_up_to_one_are_told():
+    verdict = check(SHARES, lambda x: x / x.sum(-2, keepdim=True))
+    assert verdict.mistake == "rows-not-one"
+    assert "the normalised axis is wrong" in verdict.message
+
+
+def test_a_mistake_seen_in_one_case_only_is_not_said_to_be_all():
+    def theirs(x):
+        return x / x.sum(-2, keepdim=True) if x.shape[1] == 1 else torch.zeros_like(x)
+
+    assert "Apart from that" not in check(SHARES, theirs).message
+
+
+def test_the_smallest_example_is_small_and_shows_the_difference():
+    example = check(SCALED, lambda x, y: x @ y.mT).example
+    assert example.title == "one query, d = 2, one key"
+    assert example.rows[0].expected != example.rows[0].yours
+
+
+def test_the_verdict_is_the_same_twice():
+    wrong = answers("def f(x, y):\n    return x @ y.mT")
+    assert check(SCALED, wrong) == check(SCALED, wrong)
