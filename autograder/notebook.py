@@ -1,0 +1,142 @@
+"""The decorator that grades an answer where it is written."""
+
+import io
+import linecache
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from typing import Any, TypeVar, cast
+
+from autograder import parts, render, workbook
+from autograder.exercise import Exercise
+from autograder.judge import check
+from autograder.registry import EXERCISES, chapter_of, nearest, of_chapter
+from autograder.source import BrokenCell, is_stub, slice_for
+from autograder.verdict import Verdict
+
+Answer = TypeVar("Answer", bound=Callable[..., Any])
+
+
+def exercise(answer: Answer) -> Answer:
+    """Grade a function or class and show the verdict under the cell.
+
+    Gives the answer back, so that the page goes on with what the learner wrote; gives
+    the reference back where the stub is still untouched. Raises ValueError for a name
+    that no exercise has.
+    """
+    if parts.LOADING.get():
+        return answer
+    name = answer.__name__
+    if name not in EXERCISES:
+        near = nearest(name)
+        also = f"; did you mean {near!r}?" if near else ""
+        raise ValueError(f"no exercise is called {name!r}{also}")
+    definition = EXERCISES[name]
+    cells = _cells(sys._getframe(1).f_code.co_filename)
+    if is_stub(cells[-1:], name):
+        _show(_not_attempted(definition), ())
+        return cast(Answer, definition.reference)
+    with redirect_stdout(io.StringIO()):
+        verdict = check(definition, answer)
+    _show(verdict, definition.hints, _after(definition, verdict, cells))
+    return answer
+
+
+def _cells(filename: str) -> Sequence[str]:
+    """The cells run so far, the current one last; outside a notebook, the file."""
+    shell = _shell()
+    if shell is not None:
+        return list(shell.history_manager.input_hist_raw)
+    return ["".join(linecache.getlines(filename))]
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
+
+
+def _not_attempted(definition: Exercise) -> Verdict:
+    full = 0.0 if definition.optional else float(definition.points)
+    minutes = "1 minute" if definition.minutes == 1 else f"{definition.minutes} minutes"
+    return Verdict(
+        definition.id,
+        chapter_of(definition),
+        "not_attempted",
+        0.0,
+        full,
+        notes=(
+            "Until you write it, the reference takes its place and the page runs on. "
+            f"About {minutes}, difficulty {definition.difficulty} of 5.",
+        ),
+    )
+
+
+def _after(
+    definition: Exercise, verdict: Verdict, cells: Sequence[str]
+) -> tuple[str, ...]:
+    """Keep what is to be kept, and say how to go on."""
+    name, book = definition.id, workbook.current()
+    if book is not None:
+        workbook.note(book, name, verdict.status)
+    if not verdict.passed:
+        return (
+            "Yours stays in place. To go on with the reference: "
+            f'`from autograder import reference; {name} = reference("{name}")`.',
+        )
+    if book is None:
+        return ("Not kept: this folder is no workbook. `autograder start` makes one.",)
+    return (_keep(name, cells), _next(definition))
+
+
+def _keep(name: str, cells: Sequence[str]) -> str:
+    """Save the answer with all it needs, if it runs by itself."""
+    book = workbook.current()
+    assert book is not None
+    try:
+        found = slice_for(cells, name)
+        if found is None:
+            raise ValueError("its definition was not found among the cells")
+        parts.run(name, found.source)
+    except (BrokenCell, Exception) as error:
+        return f"Not kept as your part: alone it doesn't run ({error})."
+    workbook.save_part(book, name, found.source)
+    return "Kept as your part: later chapters build on it."
+
+
+def _next(definition: Exercise) -> str:
+    """How far the chapter is, and the next exercise."""
+    kept = workbook.progress(workbook.current())
+    number = chapter_of(definition)
+    ids = [one.id for one in of_chapter(number) if not one.optional]
+    left = [one for one in ids if kept.get(one, {}).get("status") != "passed"]
+    done = f"Chapter {number}: {len(ids) - len(left)} of {len(ids)} done"
+    return f"{done}; next: {left[0]}." if left else f"{done}. The chapter is complete."
+
+
+def _show(
+    verdict: Verdict, hints: Sequence[str], notes: tuple[str, ...] | None = None
+) -> None:
+    if notes is not None:
+        fields = {**vars(verdict), "notes": notes}
+        verdict = Verdict(**fields)
+    show(render.as_text(verdict, hints), render.as_html(verdict, hints))
+
+
+class _Shown:
+    """Something to display: text for readers without HTML, HTML for the others."""
+
+    def __init__(self, text: str, html: str) -> None:
+        self.text, self.html = text, html
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": self.text, "text/html": self.html}
+
+
+def show(text: str, html: str) -> None:
+    """Display under the cell; outside a notebook, print the text."""
+    if _shell() is None:
+        print(text)
+    else:
+        from IPython.display import display
+
+        display(_Shown(text, html))  # type: ignore[no-untyped-call]
