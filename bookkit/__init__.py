@@ -1,0 +1,1 @@
+"""What the chapters and the book share and no learner needs: plumbing, no grading."""

@@ -1,0 +1,44 @@
+# make book   install, run every chapter, build the pages, say where to open them
+# make test   everything that CI runs
+# make lab    lay out your workbook and open it in JupyterLab
+# make clean  remove the environment and the built book; your workbook stays
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help book test lab lint clean
+
+help:
+	@sed -n 's/^# make/  make/p' Makefile
+
+book: $(INSTALLED)
+	$(BIN)/python -m bookkit.build
+
+lab: $(INSTALLED)
+	$(BIN)/autograder start
+	$(BIN)/jupyter-lab workbook
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# One run of pytest, so that its last line counts everything: unit tests, every chapter
+# under nbval, and the built book in a browser. A file's tests stay in one process.
+test: lint book
+	$(BIN)/python -m tests.browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests chapters \
+	  -n logical --maxprocesses 8 --dist loadfile \
+	  --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout 300
+
+clean:
+	rm -rf _build $(VENV)
+
+$(INSTALLED): requirements.txt requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -r requirements.txt -c requirements.lock
+	$(BIN)/python -m pip install -e . --no-deps
+	@touch $@

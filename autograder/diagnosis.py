@@ -1,0 +1,156 @@
+"""Name the mistake: known ones first, alone and in pairs, then what can be seen.
+
+A known mistake is named when it gives exactly the learner's results in every trial of
+the stage, so "apart from that, your result is right" is shown, not guessed. Where it
+matches one failing trial only, the message says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from autograder import compare, symptoms
+from autograder.example import smallest
+from autograder.exercise import Exercise, Mistake
+from autograder.trials import Local, Runner
+from autograder.verdict import Diagnosis, Example
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence, Judge
+
+Named = tuple[Mistake, ...]
+
+
+def diagnose(
+    judge: Judge,
+    runner: Runner,
+    seen: list[Evidence],
+    wrong: list[Evidence],
+    stage: str,
+) -> tuple[list[Diagnosis], Example | None]:
+    """What is wrong in a stage, and the smallest input that shows it."""
+    trials = [one for one in seen if one.trial.stage == wrong[0].trial.stage]
+    if stage == "refusals":
+        trials = wrong
+    named = known(judge, trials, wrong, stage)
+    first = wrong[0]
+    if named:
+        example = smallest(judge, runner, first, named) if stage == "values" else None
+        whole = stage in ("values", "gradients")
+        return _said(named, whole and not _more(seen, stage)), example
+    near = known(judge, wrong[:1], wrong[:1], stage) if len(wrong) > 1 else ()
+    if near:
+        what = "gradients are" if stage == "gradients" else "result is"
+        text = " ".join(one.message for one in near)
+        message = f"In the case “{first.trial.name}” your {what} what comes out so: "
+        found = [Diagnosis(near[0].id, message + text)]
+        found.append(symptoms.general(judge, runner, seen, wrong, stage))
+        return found, smallest(judge, runner, first, near)
+    found = [symptoms.general(judge, runner, seen, wrong, stage)]
+    return found, smallest(judge, runner, first, ()) if stage == "values" else None
+
+
+def known(
+    judge: Judge, trials: Sequence[Evidence], wrong: Sequence[Evidence], stage: str
+) -> Named:
+    """The known mistakes, one or two, that behave as the learner's answer does."""
+    for mistakes in candidates(judge.exercise):
+        if _matches(judge, mistakes, trials, wrong, stage):
+            return mistakes
+    return ()
+
+
+def candidates(exercise: Exercise) -> Iterator[Named]:
+    """Known mistakes alone, then those in pairs whose switches can be set together."""
+    for one in exercise.mistakes:
+        yield (one,)
+    switched = [one for one in exercise.mistakes if one.switches]
+    for pair in combinations(switched, 2):
+        if not pair[0].switches.keys() & pair[1].switches.keys():
+            yield pair
+
+
+def _matches(
+    judge: Judge,
+    mistakes: Named,
+    trials: Sequence[Evidence],
+    wrong: Sequence[Evidence],
+    stage: str,
+) -> bool:
+    answer = Local(judge.exercise.answer(mistakes), {})
+    # Failing trials first: most candidates are ruled out by the first of them.
+    ids = {id(one) for one in wrong}
+    ordered = [*wrong, *(one for one in trials if id(one) not in ids)]
+    told_apart = False
+    for one in ordered:
+        reply = answer.run(judge.exercise.probe, one.trial.x)
+        if stage == "refusals":
+            if compare.refused(reply) or not compare.alike(reply, one.actual, one.tol):
+                return False
+            told_apart = True
+            continue
+        if not compare.alike(reply, one.actual, one.tol):
+            return False
+        if stage == "gradients":
+            if not compare.alike_gradients(reply, one.actual, one.tol):
+                return False
+            told_apart = True
+        told_apart = told_apart or bool(compare.faults(one.expected, reply, one.tol))
+    return told_apart
+
+
+def _more(seen: list[Evidence], stage: str) -> bool:
+    """Whether a later stage has faults of its own."""
+    later = {"values": ("refusals",), "gradients": ("refusals",)}.get(stage, ())
+    return any(one.faults for one in seen if one.trial.stage in later)
+
+
+def _said(named: Named, whole: bool) -> list[Diagnosis]:
+    found = [Diagnosis(one.id, one.message) for one in named]
+    if whole:
+        rest = "Apart from that, your result is right."
+        if len(named) > 1:
+            rest = "Apart from these two, your result is right."
+        last = found[-1]
+        found[-1] = Diagnosis(last.mistake, f"{last.message} {rest}")
+    return found
+
+
+def forbidden(called: list[str]) -> Diagnosis:
+    from autograder.probes.watch import FAMILIES
+
+    names = " and ".join(
+        FAMILIES[name].spelled if name in FAMILIES else "a built-in" for name in called
+    )
+    return Diagnosis(
+        "forbidden-built-in",
+        f"This uses {names}, which is what the exercise asks you to write yourself.",
+    )
+
+
+def changed(names: list[str]) -> Diagnosis:
+    listed = " and ".join(f"`{name}`" for name in names)
+    return Diagnosis(
+        "input-changed",
+        f"The result is right, but your code writes into its input {listed}. Whoever "
+        "calls it will find other numbers there afterwards: make a new tensor instead "
+        "of changing one in place (`x = x * 2`, not `x *= 2`).",
+    )
+
+
+def differs() -> Diagnosis:
+    return Diagnosis(
+        "differs-when-repeated",
+        "Called a second time with the same input, your code gives another result. "
+        "Something is kept between calls, or drawn at random.",
+    )
+
+
+def too_large(made: object) -> Diagnosis:
+    return Diagnosis(
+        "tensor-too-large",
+        f"The result is right, but on the way a tensor of {made} numbers is made, more "
+        "than this exercise allows.",
+    )

@@ -1,0 +1,161 @@
+"""The smallest input that shows the mistake, with what comes out on either side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from autograder import compare
+from autograder.exercise import Exercise, Mistake
+from autograder.inputs import AXES, DERIVED, Sizes, axes_of, in_words
+from autograder.trials import Local, Runner, Trial, trial
+from autograder.verdict import Example, Row
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence, Judge
+
+#: The most numbers of one tensor that are shown.
+SHOWN = 24
+
+
+def smallest(
+    judge: Judge, runner: Runner, first: Evidence, named: tuple[Mistake, ...]
+) -> Example | None:
+    """Lower one axis at a time as long as the mistake still shows."""
+    if first.faults[:1] and first.faults[0].kind in ("parameters", "refusal"):
+        return None
+    best, current = first, first.trial
+    for axis in _free_axes(current):
+        for size in range(1, current.sizes[axis]):
+            smaller = _resized(judge.exercise, current, {axis: size})
+            seen = _shows(judge, runner, smaller, named)
+            if seen is not None:
+                best, current = seen, smaller
+                break
+    for lead in ((), ("B",)):
+        if "..." in axes_of(current.spec) and current.sizes.lead != lead:
+            smaller = _resized(judge.exercise, current, {}, lead)
+            seen = _shows(judge, runner, smaller, named)
+            if seen is not None:
+                best, current = seen, smaller
+                break
+    return _example(judge.exercise, best)
+
+
+def _free_axes(one: Trial) -> list[str]:
+    names: list[str] = []
+    for axis in axes_of(one.spec):
+        if axis == "...":
+            names.extend(one.sizes.lead)
+        elif axis in DERIVED:
+            names.extend(_roots(axis))
+        elif axis in AXES:
+            names.append(axis)
+    for value in one.spec.values():
+        if isinstance(value, str) and value in one.sizes:
+            names.extend(_roots(value))
+    return list(dict.fromkeys(names))
+
+
+def _roots(axis: str) -> list[str]:
+    if axis in DERIVED:
+        return [root for part in DERIVED[axis] for root in _roots(part)]
+    return [axis]
+
+
+def _resized(
+    exercise: Exercise,
+    one: Trial,
+    changes: Mapping[str, int],
+    lead: tuple[str, ...] | None = None,
+) -> Trial:
+    sizes = one.sizes.but(changes, lead)
+    return trial(exercise, one.case, one.spec, sizes, 0, one.variant)
+
+
+def _shows(
+    judge: Judge, runner: Runner, one: Trial, named: tuple[Mistake, ...]
+) -> Evidence | None:
+    """What is seen on a smaller input, if the same mistake shows there clearly."""
+    try:
+        seen = judge.look(runner, one)
+    except (ValueError, IndexError, RuntimeError):
+        return None  # the case can't be drawn at this size
+    if "error" in seen.expected or not seen.faults or not _plain(seen):
+        return None
+    if named:
+        wrong = Local(judge.exercise.answer(named), {})
+        reply = wrong.run(judge.exercise.probe, one.x)
+        return seen if compare.alike(reply, seen.actual, seen.tol) else None
+    return seen
+
+
+def _plain(seen: Evidence) -> bool:
+    """Whether the difference would still be seen with two decimals."""
+    fault = seen.faults[0]
+    if fault.kind != "value" or not isinstance(fault.expected, Tensor):
+        return True
+    return _numbers(fault.expected) != _numbers(fault.actual)
+
+
+def _example(exercise: Exercise, seen: Evidence) -> Example | None:
+    rows = []
+    e, a = compare.outputs(seen.expected), compare.outputs(seen.actual)
+    if "error" in seen.actual or not e:
+        return None
+    names = _result_names(exercise, len(e))
+    for key, name in zip(e, names, strict=False):
+        rows.append(Row(name, _numbers(e[key]), _numbers(a.get(key, "nothing"))))
+    inputs = tuple(
+        (name, _numbers(value)) for name, value in seen.trial.x["args"].items()
+    )
+    if exercise.make is not None:
+        made = seen.trial.x["make"]
+        inputs = (*((k, str(v)) for k, v in made.items()), *inputs)
+    title = in_words(_title_axes(seen.trial), seen.trial.sizes)
+    return Example(title or seen.trial.name, inputs, tuple(rows))
+
+
+def _title_axes(one: Trial) -> list[str]:
+    axes: list[str] = []
+    for axis in axes_of(one.spec):
+        axes.extend(one.sizes.lead if axis == "..." else (axis,))
+    return [axis for axis in dict.fromkeys(axes) if axis not in ("B", "L")]
+
+
+def _result_names(exercise: Exercise, count: int) -> list[str]:
+    if count == 1:
+        return ["result"]
+    return list(exercise.returns) or [f"result {i + 1}" for i in range(count)]
+
+
+def _numbers(value: Any) -> str:
+    """Numbers as they are shown: two decimals, rows as rows, long tensors cut."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if not isinstance(value, Tensor):
+        return str(value)
+    if value.numel() > SHOWN:
+        flat = [_number(one) for one in value.flatten()[:6].tolist()]
+        return f"{tuple(value.shape)}: {'  '.join(flat)}  …"
+    value = value.squeeze() if value.dim() > 2 and 1 in value.shape[:-2] else value
+    if value.dim() == 0:
+        return _number(value.item())
+    if value.dim() == 1:
+        return "  ".join(_number(one) for one in value.tolist())
+    lines = ["  ".join(_number(v) for v in row.tolist()) for row in _rows(value)]
+    return "\n".join(lines)
+
+
+def _rows(value: Tensor) -> Tensor:
+    return value.reshape(-1, value.shape[-1])
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return "True" if value else "False"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value + 0.0:.2f}".replace("-0.00", "0.00")

@@ -1,0 +1,1 @@
+"""The definitions of the exercises, one module a chapter."""

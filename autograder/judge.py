@@ -1,0 +1,288 @@
+"""Judge an answer: try it, compare with the reference, and say what is wrong."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import compare, diagnosis, properties
+from autograder.compare import Fault
+from autograder.exercise import Exercise
+from autograder.registry import chapter_of
+from autograder.trials import Local, Runner, Trial, trials
+from autograder.verdict import Check, Diagnosis, Verdict
+
+#: The stages, in the order in which a mistake is looked for: one at a time.
+STAGES = ("values", "gradients", "refusals", "dtypes", "device")
+
+
+class Stopped(Exception):
+    """The answer's process ended before it replied: `status` says how."""
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+@dataclass
+class Evidence:
+    """A trial, what was expected and what came back."""
+
+    trial: Trial
+    expected: Mapping[str, Any]
+    actual: Mapping[str, Any]
+    tol: float
+    faults: list[Fault] = field(default_factory=list)
+    gradient_faults: list[Fault] = field(default_factory=list)
+
+
+class Judge:
+    """Judges answers to one exercise, always on the same inputs."""
+
+    def __init__(self, exercise: Exercise, seed: int = 0) -> None:
+        self.exercise = exercise
+        self.trials = list(trials(exercise, seed))
+        self._right = Local(exercise.reference, {})
+        self._expected: dict[int, dict[str, Any]] = {}
+
+    def expected(self, trial: Trial) -> dict[str, Any]:
+        """What the reference gives; in half precision, what it gives in float32."""
+        reply = self._expected.get(id(trial))
+        if reply is None:
+            reply = self._right.run(self.exercise.probe, in_float32(trial).x)
+            reply = _as_dtype(reply, trial.dtype)
+            if any(trial is one for one in self.trials):
+                self._expected[id(trial)] = reply
+        return reply
+
+    def look(self, runner: Runner, trial: Trial) -> Evidence:
+        """Run one trial and note its faults."""
+        actual = runner.run(self.exercise.probe, trial.x)
+        tol = compare.tolerance(trial.dtype, self.exercise.tolerance)
+        seen = Evidence(trial, self.expected(trial), actual, tol)
+        if trial.stage == "refusals":
+            seen.faults = [] if compare.refused(actual) else [_unrefused(actual)]
+        elif trial.stage == "device":
+            seen.faults = _left_behind(seen.expected, actual)
+        elif not _unsupported(actual):
+            seen.faults = compare.faults(seen.expected, actual, tol)
+            if trial.x["grads"] and not seen.faults:
+                seen.gradient_faults = compare.gradient_faults(
+                    seen.expected, actual, tol
+                )
+        return seen
+
+    def verdict(self, runner: Runner) -> Verdict:
+        """Try everything and say what was found."""
+        seen: list[Evidence] = []
+        try:
+            for trial in self.trials:
+                seen.append(self.look(runner, trial))
+            held = properties.held(self.exercise, runner, self.trials[0])
+            return self._conclude(runner, seen, held)
+        except Stopped as stopped:
+            found = [Diagnosis(None, stopped.message)]
+            return self._say(stopped.status, self.checks(seen, []), found)
+
+    def checks(
+        self, seen: list[Evidence], held: list[properties.Held]
+    ) -> tuple[Check, ...]:
+        """What was looked at, by name, whether or not it was reached."""
+        done = {id(one.trial): not one.faults for one in seen}
+        names: dict[str, bool] = {}
+
+        def note(name: str, passed: bool) -> None:
+            names[name] = names.get(name, True) and passed
+
+        for trial in self.trials:
+            note(_check_name(trial), done.get(id(trial), False))
+        plain = [one for one in seen if one.trial.stage == "values"]
+        tensors = any(isinstance(v, Tensor) for v in self.trials[0].x["args"].values())
+        if any(trial.x["grads"] for trial in self.trials):
+            note("gradients flow", not any(one.gradient_faults for one in plain))
+            if self.exercise.owes("repeatable"):
+                note("the same twice", not any(_differs(one) for one in plain))
+        if tensors and self.exercise.owes("unchanged"):
+            note("inputs left as they were", not any(_changed(one) for one in plain))
+        if self.exercise.forbids:
+            note("your own work", not _called(seen))
+        if self.exercise.largest:
+            note("small tensors only", not any(self._too_large(one) for one in plain))
+        for prop in self.exercise.properties:
+            name = properties.name_of(prop)
+            note(name, any(one.name == name and not one.fault for one in held))
+        return tuple(Check(name, ok and bool(seen)) for name, ok in names.items())
+
+    def _conclude(
+        self, runner: Runner, seen: list[Evidence], held: list[properties.Held]
+    ) -> Verdict:
+        checks = self.checks(seen, held)
+        if all(check.passed for check in checks):
+            return self._say("passed", checks, [])
+        called = _called(seen)
+        if called:
+            return self._say("forbidden", checks, [diagnosis.forbidden(called)])
+        base = [one for one in seen if not one.trial.variant]
+        for stage in STAGES:
+            wrong = _wrong_in(seen, stage)
+            if wrong:
+                found, example = diagnosis.diagnose(self, runner, seen, wrong, stage)
+                raised = [one for one in base if "error" in one.actual]
+                tried = [one for one in base if one.trial.stage == "values"]
+                whole = stage == "values" and set(map(id, tried)) <= set(
+                    map(id, raised)
+                )
+                status = _status_of(wrong, whole)
+                return replace(self._say(status, checks, found), example=example)
+        return self._say("failed", checks, self._slips(seen, held))
+
+    def _slips(
+        self, seen: list[Evidence], held: list[properties.Held]
+    ) -> list[Diagnosis]:
+        """What is wrong although every result is right."""
+        plain = [one for one in seen if one.trial.stage == "values"]
+        found = []
+        changed = sorted({name for one in plain for name in _changed(one)})
+        if changed and self.exercise.owes("unchanged"):
+            found.append(diagnosis.changed(changed))
+        if any(_differs(one) for one in plain) and self.exercise.owes("repeatable"):
+            found.append(diagnosis.differs())
+        large = [one for one in plain if self._too_large(one)]
+        if large:
+            found.append(diagnosis.too_large(large[0].actual["largest"]))
+        found += [one.diagnosis() for one in held if one.fault]
+        return found[:1]
+
+    def _too_large(self, one: Evidence) -> bool:
+        if self.exercise.largest is None:
+            return False
+        made = one.actual.get("largest", 0)
+        return not isinstance(made, int) or made > self.exercise.largest(
+            one.trial.sizes
+        )
+
+    def _say(
+        self, status: str, checks: tuple[Check, ...], found: list[Diagnosis]
+    ) -> Verdict:
+        full = 0.0 if self.exercise.optional else float(self.exercise.points)
+        return Verdict(
+            self.exercise.id,
+            chapter_of(self.exercise),
+            status,
+            full if status == "passed" else 0.0,
+            full,
+            checks,
+            tuple(found),
+        )
+
+
+def in_float32(trial: Trial) -> Trial:
+    """The same request where rounding doesn't matter, on the CPU."""
+    if trial.dtype not in compare.HALF:
+        return replace(trial, x=trial.x | {"device": "cpu"})
+    x = dict(trial.x)
+    for key in ("args", "weights"):
+        x[key] = {name: _float(value) for name, value in x.get(key, {}).items()}
+    return replace(trial, x=x | {"dtype": "float32"})
+
+
+def _float(value: Any) -> Any:
+    half = isinstance(value, Tensor) and value.dtype in compare.HALF
+    return value.float() if half else value
+
+
+def _as_dtype(reply: dict[str, Any], dtype: torch.dtype) -> dict[str, Any]:
+    if dtype not in compare.HALF:
+        return reply
+    return {
+        key: value.to(dtype)
+        if key.startswith("out")
+        and isinstance(value, Tensor)
+        and value.is_floating_point()
+        else value
+        for key, value in reply.items()
+    }
+
+
+def _check_name(trial: Trial) -> str:
+    if trial.stage == "refusals":
+        return f"refuses {trial.case}"
+    if trial.stage == "dtypes":
+        return "every float dtype"
+    if trial.stage == "device":
+        return "stays on its inputs' device"
+    return trial.variant or trial.case
+
+
+def _unrefused(actual: Mapping[str, Any]) -> Fault:
+    return Fault("refusal", "error", "ValueError", actual)
+
+
+def _left_behind(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Fault]:
+    """A tensor made on the CPU, whatever device the inputs are on.
+
+    The inputs are on the meta device. Code that looks at values cannot run there; that
+    is no fault, so only a complaint about devices and a result elsewhere count.
+    """
+    error = actual.get("error")
+    if isinstance(error, Mapping):
+        text = str(error.get("message"))
+        mixed = "same device" in text or "devices" in text or "device meta" in text
+        return [Fault("device", "error", None, error)] if mixed else []
+    return [
+        Fault("device", key, value, actual[key])
+        for key, value in compare.outputs(expected).items()
+        if isinstance(value, Tensor)
+        and isinstance(actual.get(key), Tensor)
+        and actual[key].device.type != "meta"
+    ]
+
+
+def _unsupported(reply: Mapping[str, Any]) -> bool:
+    """Whether torch lacks the operation in half precision: nobody's mistake."""
+    error = reply.get("error")
+    return isinstance(error, Mapping) and "not implemented for" in str(
+        error.get("message")
+    )
+
+
+def _wrong_in(seen: Iterable[Evidence], stage: str) -> list[Evidence]:
+    if stage == "gradients":
+        return [one for one in seen if one.gradient_faults]
+    return [one for one in seen if one.trial.stage == stage and one.faults]
+
+
+def _status_of(wrong: list[Evidence], whole: bool) -> str:
+    for one in wrong:
+        error = one.actual.get("error")
+        text = f"{error.get('type')} {error.get('message')}" if error else ""
+        if "MemoryError" in text or "can't allocate memory" in text:
+            return "out_of_memory"
+    return "error" if whole else "failed"
+
+
+def _changed(one: Evidence) -> list[str]:
+    changed = one.actual.get("changed")
+    return [str(name) for name in changed] if isinstance(changed, list) else []
+
+
+def _differs(one: Evidence) -> bool:
+    return one.actual.get("again") is False
+
+
+def _called(seen: Iterable[Evidence]) -> list[str]:
+    called = {name for one in seen for name in one.actual.get("called") or ()}
+    return sorted(str(name) for name in called)
+
+
+def check(
+    exercise: Exercise,
+    theirs: Callable[..., Any],
+    parts: Mapping[str, Any] | None = None,
+    seed: int = 0,
+) -> Verdict:
+    """Judge an answer that lives in this process."""
+    return Judge(exercise, seed).verdict(Local(theirs, parts or {}))

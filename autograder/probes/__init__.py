@@ -1,0 +1,11 @@
+"""What is done with a learner's answer, beside it: a probe, given data, returns data.
+
+A probe is `probe(theirs, x, parts)`. `x` is a dict of tensors and plain values; `parts`
+gives earlier exercises by name. It returns one flat dict of tensors and plain values.
+Nothing here knows a right answer: the same probe runs on the learner's answer, on the
+reference and on each known mistake, and the judge compares what comes back.
+"""
+
+from autograder.probes.basic import PROBES, run
+
+__all__ = ["PROBES", "run"]

@@ -1,0 +1,201 @@
+"""The two probes most exercises need: call a function, or build a class and call it.
+
+`x` holds
+  args      the arguments, by name, in the order of the contract's parameters
+  keywords  the names among them that must be given by keyword
+  make      (build) the constructor's arguments
+  weights   (build) the parameters, by name
+  dtype     (build) the floating-point type that the module is given
+  device    where it runs: "cpu", or "meta" to find tensors left behind
+  grads     whether gradients are asked for
+  seed      of the numbers that an output is weighed with for its gradient
+  watch     families of built-ins to look for
+  sizes     whether to note the largest tensor made
+
+What comes back: `out` (or `out.0`, `out.1` … for several), `kind` of the result,
+`changed` inputs, `again` (the second call gave the same), `grad.NAME`, `called`
+families, `largest`, `parameters` (name to shape), `error` or `grad_error`.
+"""
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.probes.watch import Watch
+
+Probe = Callable[[Callable[..., Any], dict[str, Any], Mapping[str, Any]], dict[str, Any]]
+
+#: Frames of these are the grader's or torch's own, never the learner's line.
+_OURS = ("/autograder/", "\\autograder\\", "site-packages", "/torch/", "<frozen")
+
+
+def call(
+    theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Call a function."""
+    return observe(theirs, x, {})
+
+
+def build(
+    theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Build a class, give it the weights by name, and call it."""
+    made = theirs(**x["make"])
+    if not isinstance(made, nn.Module):
+        kind = type(made).__name__
+        return {"kind": kind, "parameters": None}
+    weights: dict[str, Tensor] = x["weights"]
+    has = dict(made.named_parameters())
+    shapes = {name: list(p.shape) for name, p in has.items()}
+    if any(shapes.get(name) != list(w.shape) for name, w in weights.items()):
+        return {"kind": "module", "parameters": shapes}
+    made.to(dtype=getattr(torch, x["dtype"]))
+    made.load_state_dict(weights, strict=False)
+    made.to(device=x["device"])
+    if not x["args"]:
+        return {"kind": "module", "parameters": shapes}
+    has = dict(made.named_parameters())
+    seen = observe(made, x, {name: has[name] for name in weights})
+    return seen | {"parameters": shapes}
+
+
+PROBES: dict[str, Probe] = {"call": call, "build": build}
+
+
+def run(
+    probe: str, theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Run a probe by name; an exception of the learner's code comes back as data."""
+    try:
+        return PROBES[probe](theirs, x, parts)
+    except (Exception, SystemExit) as error:
+        return {"error": described(error)}
+
+
+def observe(
+    fn: Callable[..., Any], x: dict[str, Any], parameters: Mapping[str, Tensor]
+) -> dict[str, Any]:
+    """Call `fn` twice, the second time with gradients, and note what happens."""
+    given = {name: _copy(value, x["device"]) for name, value in x["args"].items()}
+    with Watch(x["watch"], x["sizes"]) as watch:
+        out = _called(fn, given, x)
+    seen: dict[str, Any] = _flat(out)
+    seen["changed"] = [
+        name
+        for name, value in x["args"].items()
+        if isinstance(value, Tensor)
+        and given[name].device.type != "meta"
+        and not _identical(given[name], value)
+    ]
+    seen["called"] = sorted(watch.called)
+    if x["sizes"]:
+        seen["largest"] = watch.largest
+    if x["grads"]:
+        try:
+            seen |= _gradients(fn, x, parameters, _tensors(out))
+        except Exception as error:
+            seen["grad_error"] = described(error)
+    return seen
+
+
+def _called(fn: Callable[..., Any], given: dict[str, Any], x: dict[str, Any]) -> Any:
+    by_position = [v for name, v in given.items() if name not in x["keywords"]]
+    by_name = {name: given[name] for name in x["keywords"]}
+    return fn(*by_position, **by_name)
+
+
+def _gradients(
+    fn: Callable[..., Any],
+    x: dict[str, Any],
+    parameters: Mapping[str, Tensor],
+    before: list[Tensor],
+) -> dict[str, Any]:
+    leaves = {
+        name: _copy(value, x["device"]).requires_grad_()
+        for name, value in x["args"].items()
+        if isinstance(value, Tensor) and value.is_floating_point()
+    }
+    leaves = {name: leaf for name, leaf in leaves.items() if name not in _MASKS}
+    # A copy of the leaf is given, so that code which writes into its input runs too.
+    given = {
+        name: leaves[name].clone() if name in leaves else _copy(value, x["device"])
+        for name, value in x["args"].items()
+    }
+    out = _tensors(_called(fn, given, x))
+    seen: dict[str, Any] = {"again": _same(before, out)}
+    sources = {**leaves, **parameters}
+    generator = torch.Generator().manual_seed(x["seed"])
+    total = torch.zeros((), dtype=torch.float64)
+    for one in out:
+        weight = torch.randn(one.shape, generator=generator).to(one.device, one.dtype)
+        if one.requires_grad:
+            total = total + (one * weight).sum().double()
+    if not total.requires_grad:
+        return seen | {f"grad.{name}": None for name in sources}
+    found = torch.autograd.grad(total, list(sources.values()), allow_unused=True)
+    return seen | {f"grad.{name}": g for name, g in zip(sources, found, strict=True)}
+
+
+#: A mask given as numbers is no quantity to differentiate by.
+_MASKS = ("mask",)
+
+
+def _copy(value: Any, device: str) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach().clone().to(device)
+    return value
+
+
+def _identical(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and bool(torch.equal(a, b))
+
+
+def _flat(out: Any) -> dict[str, Any]:
+    """A result as named values: `out`, or `out.0`, `out.1` …, and its kind."""
+    if isinstance(out, Tensor):
+        return {"kind": "tensor", "out": out.detach()}
+    if isinstance(out, (tuple, list)):
+        flat = {
+            f"out.{i}": one.detach() if isinstance(one, Tensor) else _plain(one)
+            for i, one in enumerate(out[:16])
+        }
+        return {"kind": f"{len(out)} values"} | flat
+    return {"kind": type(out).__name__, "out": _plain(out)}
+
+
+def _plain(value: Any) -> Any:
+    """A value that can be sent: a number or text as it is, else what it is."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    return f"a {type(value).__name__}"
+
+
+def _tensors(out: Any) -> list[Tensor]:
+    values = out if isinstance(out, (tuple, list)) else (out,)
+    return [one for one in values if isinstance(one, Tensor)]
+
+
+def _same(before: list[Tensor], after: list[Tensor]) -> bool:
+    return len(before) == len(after) and all(
+        a.shape == b.shape
+        and (a.is_meta or torch.allclose(a, b.detach().to(a), 1e-3, 1e-4, True))
+        for a, b in zip(before, after, strict=True)
+    )
+
+
+def described(error: BaseException) -> dict[str, Any]:
+    """An exception as data: its class, what it says, and the learner's line."""
+    line, number = "", 0
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not any(mark in frame.filename for mark in _OURS):
+            line, number = (frame.line or "").strip(), frame.lineno or 0
+    return {
+        "type": type(error).__name__,
+        "classes": [kind.__name__ for kind in type(error).__mro__][:8],
+        "message": str(error)[:400],
+        "line": line[:200],
+        "number": number,
+    }

@@ -1,0 +1,131 @@
+"""How a wrong tensor is related to the right one: a factor, a flip, a shift, a slice."""
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+
+import torch
+from torch import Tensor
+
+Relation = tuple[str, str]
+
+
+def relation(
+    expected: Tensor, actual: Tensor, sizes: Mapping[str, int]
+) -> Relation | None:
+    """The first relation that holds exactly, as an id and the rest of a sentence."""
+    e, a = expected.double(), actual.double()
+    if e.numel() < 2 or not bool(e.isfinite().all()):
+        return None
+    for found in _relations(e, a, sizes):
+        return found
+    return None
+
+
+def agreeing(expected: Tensor, actual: Tensor, tol: float) -> tuple[int, int]:
+    """How many numbers agree, of how many."""
+    e, a = expected.double(), actual.double()
+    near = (e - a).abs() <= tol * max(float(e.abs().max()), 1e-3)
+    return int(near.sum()), e.numel()
+
+
+def _near(e: Tensor, a: Tensor) -> bool:
+    scale = max(float(e.abs().max()), 1e-9)
+    return bool(((e - a).abs() <= 1e-4 * scale).all())
+
+
+def _relations(e: Tensor, a: Tensor, sizes: Mapping[str, int]) -> Iterator[Relation]:
+    if bool((a == 0).all()):
+        yield "all-zero", "is all zeros."
+    factor = _factor(e, a)
+    if factor is not None:
+        named = _spelled(factor, sizes)
+        yield "constant-factor", f"is {named} times the expected one, in every place."
+    offset = (a - e).mean()
+    if _near(e + offset, a) and abs(float(offset)) > 1e-3:
+        yield "constant-offset", f"is the expected one plus {float(offset):.2f}, everywhere."
+    yield from _moved(e, a)
+    yield from _sums(e, a)
+    yield from _slices(e, a)
+
+
+def _factor(e: Tensor, a: Tensor) -> float | None:
+    square = float((e * e).sum())
+    if square == 0:
+        return None
+    factor = float((e * a).sum()) / square
+    return factor if factor and _near(e * factor, a) else None
+
+
+def _spelled(factor: float, sizes: Mapping[str, int]) -> str:
+    """A factor as a learner would write it, where it is one of the usual ones."""
+    usual = {-1.0: "-1", 2.0: "2", 0.5: "1/2"}
+    for axis in ("d_k", "d", "n", "m", "T", "C", "h", "B", "H"):
+        size = float(sizes[axis])
+        usual |= {size**0.5: f"√{axis}", size**-0.5: f"1/√{axis}"}
+        usual |= {size: axis, 1 / size: f"1/{axis}"}
+    for value, name in usual.items():
+        if abs(value - factor) < 1e-3 * abs(factor):
+            return f"{name} = {factor:.3g}"
+    return f"{factor:.3g}"
+
+
+def _moved(e: Tensor, a: Tensor) -> Iterator[Relation]:
+    dims = range(e.dim())
+    for order in permutations(dims):
+        if order != tuple(dims) and e.permute(order).shape == a.shape:
+            if _near(e.permute(order).contiguous(), a):
+                yield "axes-exchanged", "has the right numbers with two axes exchanged."
+    for dim in dims:
+        if e.shape[dim] > 1 and _near(e.flip(dim), a):
+            yield "reversed", f"stands in reverse along axis {dim}."
+        for step in (1, -1):
+            if e.shape[dim] > 2 and _near(e.roll(step, dim), a):
+                yield "shifted", f"is shifted by {step} along axis {dim}."
+    flat_e, flat_a = e.flatten().sort().values, a.flatten().sort().values
+    if _near(flat_e, flat_a) and bool((flat_e.diff() != 0).any()):
+        yield (
+            "relabelled",
+            "has the right numbers in the wrong places: the memory was given another "
+            "shape (view, reshape) where axes should have been moved (transpose, permute), "
+            "so that numbers of different positions are mixed.",
+        )
+
+
+def _sums(e: Tensor, a: Tensor) -> Iterator[Relation]:
+    if e.dim() < 2 or not _near(torch.ones_like(e.sum(-1)), e.sum(-1)):
+        return
+    sums = a.sum(-1)
+    if not _near(torch.ones_like(sums), sums):
+        low, high = float(sums.min()), float(sums.max())
+        text = f"should have rows that add up to 1; yours add up to {low:.2f} … {high:.2f}"
+        other = [
+            d
+            for d in range(a.dim() - 1)
+            if _near(torch.ones_like(a.sum(d)), a.sum(d)) and a.shape[d] > 1
+        ]
+        if other:
+            text += f", while axis {other[-1]} adds up to 1: the normalised axis is wrong"
+        yield "rows-not-one", text + "."
+
+
+def _slices(e: Tensor, a: Tensor) -> Iterator[Relation]:
+    """Right along part of an axis, wrong along the rest."""
+    tol = 1e-4 * max(float(e.abs().max()), 1e-9)
+    near = (e - a).abs() <= tol
+    for dim in range(e.dim()):
+        if e.shape[dim] < 2:
+            continue
+        others = [d for d in range(e.dim()) if d != dim]
+        right = near.amin(others) if others else near
+        if bool(right.any()) and not bool(right.all()):
+            good = [i for i, ok in enumerate(right.tolist()) if ok]
+            bad = [i for i, ok in enumerate(right.tolist()) if not ok]
+            yield (
+                "partly-right",
+                f"is right along axis {dim} at {_listed(good)}, wrong at {_listed(bad)}.",
+            )
+
+
+def _listed(numbers: list[int]) -> str:
+    text = ", ".join(map(str, numbers[:6]))
+    return f"index {text}" + (" …" if len(numbers) > 6 else "")

@@ -1,0 +1,316 @@
+"""What can be said of a wrong result that no known mistake explains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from autograder import relations
+from autograder.compare import Fault, gradients
+from autograder.trials import Runner
+from autograder.verdict import Diagnosis
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence, Judge
+
+
+def general(
+    judge: Judge,
+    runner: Runner,
+    seen: list[Evidence],
+    wrong: list[Evidence],
+    stage: str,
+) -> Diagnosis:
+    """Describe the first fault of a stage as exactly as it can be seen."""
+    first = wrong[0]
+    if stage == "refusals":
+        return _refusal(first)
+    if stage == "device":
+        return _device(first)
+    if stage == "gradients":
+        return _gradient(first)
+    fault = first.faults[0]
+    found = _TELLERS[fault.kind](first, fault)
+    where = _where(seen, wrong)
+    return Diagnosis(found.mistake, f"{found.message} {where}".strip())
+
+
+def shape_text(tensor: Tensor | list[int], first: Evidence) -> str:
+    """A shape in numbers and, where the sizes tell, in the names of the axes."""
+    numbers = list(tensor.shape) if isinstance(tensor, Tensor) else list(tensor)
+    sizes = first.trial.sizes
+    names = {sizes[axis]: axis for axis in reversed(_axes(first))}
+    text = "(" + ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "") + ")"
+    if numbers and all(number in names and number > 1 for number in numbers):
+        named = ", ".join(names[number] for number in numbers)
+        text += f" = ({named})"
+    return text
+
+
+def _axes(first: Evidence) -> list[str]:
+    from autograder.inputs import axes_of
+
+    lead = first.trial.sizes.lead
+    axes = [
+        name
+        for axis in axes_of(first.trial.spec)
+        for name in (lead if axis == "..." else (axis,))
+    ]
+    axes += [value for value in first.trial.spec.values() if value in first.trial.sizes]
+    return list(dict.fromkeys(axes))
+
+
+def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
+    """Which cases are right, when some are: it narrows the search."""
+    if wrong[0].trial.stage != "values":
+        return f"This is so in the case “{wrong[0].trial.name}”."
+    failing = {id(one) for one in wrong}
+    base = [
+        one
+        for one in seen
+        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
+    ]
+    right = [one.trial.case for one in base if id(one) not in failing]
+    bad = [one.trial.name for one in wrong]
+    if not right:
+        return ""
+    listed = ", ".join(f"“{name}”" for name in right)
+    return f"Right: {listed}. Wrong: “{bad[0]}”."
+
+
+def _error(first: Evidence, fault: Fault) -> Diagnosis:
+    error: Mapping[str, Any] = fault.actual
+    kind, text = error.get("type"), str(error.get("message", ""))
+    if kind == "NotImplementedError" and not text:
+        return Diagnosis(
+            "not-finished", "Part of the answer still raises NotImplementedError."
+        )
+    line = f" in the line `{error['line']}`" if error.get("line") else ""
+    message = f"Your code raises {kind}{line}: {text}"
+    shapes = _shapes(first)
+    if shapes and any(w in text for w in ("size", "shape", "dimension", "expand")):
+        message += f" The inputs were {shapes}."
+    if "requires grad" in text and "numpy" in text:
+        message += " Stay in torch: NumPy stops the gradient."
+    return Diagnosis(None, message.strip())
+
+
+def _shapes(first: Evidence) -> str:
+    args: Mapping[str, Any] = first.trial.x["args"]
+    return ", ".join(
+        f"{name} {shape_text(value, first)}"
+        for name, value in args.items()
+        if isinstance(value, Tensor)
+    )
+
+
+def _parameters(first: Evidence, fault: Fault) -> Diagnosis:
+    wanted: Mapping[str, list[int]] = fault.expected
+    has: Mapping[str, list[int]] = fault.actual
+    missing = [name for name in wanted if name not in has]
+    if missing:
+        listed = ", ".join(f"`{name}`" for name in missing)
+        extra = [name for name in has if name not in wanted]
+        also = ", ".join(f"`{name}`" for name in extra) or "none"
+        return Diagnosis(
+            "parameter-missing",
+            f"The module has no parameter {listed}. The names are part of the contract, "
+            f"since weights are loaded by name; besides those asked for yours has {also}.",
+        )
+    name = next(name for name in wanted if has[name] != wanted[name])
+    got, want = shape_text(has[name], first), shape_text(wanted[name], first)
+    wide = "too wide: " if sum(has[name]) > sum(wanted[name]) else ""
+    return Diagnosis(
+        "parameter-shape",
+        f"The parameter `{name}` has the wrong shape, {wide}{got}, where {want} is asked "
+        f"for ({_arguments(first)}).",
+    )
+
+
+def _arguments(first: Evidence) -> str:
+    made: Mapping[str, Any] = first.trial.x.get("make", {})
+    return ", ".join(f"{name} = {value}" for name, value in made.items())
+
+
+def _kind(first: Evidence, fault: Fault) -> Diagnosis:
+    if fault.expected == "module":
+        return Diagnosis(
+            "no-module", f"The class makes a {fault.actual}, where an nn.Module is asked for."
+        )
+    want, got = _form(fault.expected), _form(fault.actual)
+    if got == "None":
+        return Diagnosis(
+            "returns-nothing", f"Your code returns None, where {want} is asked for: is a "
+            "`return` missing?",
+        )
+    return Diagnosis("result-form", f"Your code returns {got}, where {want} is asked for.")
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, Mapping):
+        kind = str(value.get("kind"))
+        if kind == "tensor":
+            return "one tensor"
+        if kind.endswith("values"):
+            return kind
+        value = value.get("out", kind)
+    if value is None:
+        return "None"
+    if isinstance(value, Tensor):
+        return "a tensor"
+    if isinstance(value, bool):
+        return f"the bool {value}"
+    if isinstance(value, int):
+        return f"the int {value}"
+    if isinstance(value, float):
+        return f"the float {value:g}"
+    return str(value)
+
+
+def _shape(first: Evidence, fault: Fault) -> Diagnosis:
+    got, want = shape_text(fault.actual, first), shape_text(fault.expected, first)
+    message = f"{_result(fault)} has shape {got}, where {want} is asked for."
+    e, a = list(fault.expected.shape), list(fault.actual.shape)
+    if sorted(e) == sorted(a):
+        message += " The axes stand in another order: transpose or permute them."
+    elif len(a) < len(e):
+        message += f" It has {len(a)} axes instead of {len(e)}: one was summed or folded away."
+    elif len(a) > len(e):
+        message += f" It has {len(a)} axes instead of {len(e)}."
+    return Diagnosis("wrong-shape", message)
+
+
+def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
+    got = str(fault.actual.dtype).removeprefix("torch.")
+    want = str(fault.expected.dtype).removeprefix("torch.")
+    return Diagnosis(
+        "wrong-dtype", f"{_result(fault)} is {got}, where {want} is asked for: results keep "
+        "the dtype of the inputs.",
+    )
+
+
+def _finite(first: Evidence, fault: Fault) -> Diagnosis:
+    bad = int((~fault.actual.isfinite()).sum())
+    return Diagnosis(
+        "not-finite",
+        f"{_result(fault)} has {bad} of {fault.actual.numel()} numbers that are NaN or "
+        "infinite. Usual causes: exp of a large number (subtract the maximum first), 0/0 "
+        "in a row of zeros, or ∞ - ∞.",
+    )
+
+
+def _value(first: Evidence, fault: Fault) -> Diagnosis:
+    if not isinstance(fault.expected, Tensor):
+        return Diagnosis(
+            "wrong-value",
+            f"Your code returns {_form(fault.actual)}, expected is {_form(fault.expected)} "
+            f"for {_call(first)}.",
+        )
+    unused = _unused(first)
+    if unused:
+        return Diagnosis(
+            "unused",
+            f"{unused} has no effect on the result: it is never used, or its gradient is "
+            "cut off on the way.",
+        )
+    related = relations.relation(fault.expected, fault.actual, first.trial.sizes)
+    if related:
+        return Diagnosis(related[0], f"{_result(fault)} {related[1]}")
+    right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
+    return Diagnosis(
+        None,
+        f"{_result(fault)} has the right shape and other numbers: {right} of {total} "
+        "agree with the expected ones.",
+    )
+
+
+def _call(first: Evidence) -> str:
+    args: Mapping[str, Any] = first.trial.x["args"]
+    return ", ".join(f"{name} = {value!r}" for name, value in args.items())
+
+
+def _unused(first: Evidence) -> str:
+    """Inputs or parameters that get no gradient, where the right answer gives one."""
+    if "grad_error" in first.actual or not first.trial.x["grads"]:
+        return ""
+    has = gradients(first.actual)
+    names = [
+        f"`{key.removeprefix('grad.')}`"
+        for key, value in gradients(first.expected).items()
+        if value is not None
+        and float(value.abs().max()) > 1e-3
+        and (has.get(key) is None or float(has[key].abs().max()) == 0)
+    ]
+    return ", ".join(names) if len(names) < len(has) else ""
+
+
+def _gradient(first: Evidence) -> Diagnosis:
+    fault = first.gradient_faults[0]
+    if fault.kind == "error":
+        found = _error(first, fault)
+        return Diagnosis(
+            "no-gradient", f"The values are right, but not with gradients. {found.message}"
+        )
+    names = ", ".join(
+        f"`{one.key.removeprefix('grad.')}`"
+        for one in first.gradient_faults
+        if one.kind == fault.kind
+    )
+    if fault.kind == "missing":
+        return Diagnosis(
+            "no-gradient",
+            f"The values are right, but no gradient reaches {names}: something on the way "
+            "cuts the graph (detach, .data, .item, no_grad, a new tensor from numbers).",
+        )
+    return Diagnosis(
+        "wrong-gradient",
+        f"The values are right, but the gradient for {names} is not: part of the way is "
+        "cut off from the graph (detach, .data, no_grad).",
+    )
+
+
+def _refusal(first: Evidence) -> Diagnosis:
+    case = first.trial.case
+    error = first.actual.get("error")
+    if error:
+        return Diagnosis(
+            "wrong-exception",
+            f"For {case} a ValueError is asked for; your code raises {error.get('type')}: "
+            f"{error.get('message')}",
+        )
+    return Diagnosis(
+        "not-refused",
+        f"For {case} your code should raise a ValueError; it does not raise, but goes on "
+        "silently.",
+    )
+
+
+def _device(first: Evidence) -> Diagnosis:
+    error = first.faults[0].actual
+    line = error.get("line") if isinstance(error, Mapping) else ""
+    at = f" (`{line}`)" if line else ""
+    return Diagnosis(
+        "left-on-cpu",
+        f"A tensor is made on the CPU, wherever the inputs are{at}: give "
+        "`device=x.device`, or make it from an input (`x.new_zeros`, `torch.zeros_like`).",
+    )
+
+
+def _result(fault: Fault) -> str:
+    if "." in fault.key:
+        number = ("first", "second", "third", "fourth")[int(fault.key.split(".")[1]) % 4]
+        return f"Your {number} result"
+    return "Your result"
+
+
+_TELLERS = {
+    "error": _error,
+    "parameters": _parameters,
+    "kind": _kind,
+    "shape": _shape,
+    "dtype": _dtype,
+    "finite": _finite,
+    "value": _value,
+}
