@@ -78,7 +78,8 @@ class GroupedQueryAttention(nn.Module):
         if d_model % num_heads != 0:
             raise ValueError(f"d_model = {d_model} is no multiple of {num_heads} heads")
         if num_heads % num_kv_heads != 0:
-            raise ValueError(f"{num_heads} heads can't share {num_kv_heads} equally")
+            groups = f"{num_heads} query heads, {num_kv_heads} key/value heads"
+            raise ValueError(f"{groups}: the second number must divide the first")
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
         kv_dim = num_kv_heads * (d_model // num_heads)
         self.W_q = nn.Linear(d_model, d_model)
