@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from bookkit.notebooks import run
+from bookkit.notebooks import freeze, run
 
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = ("solutions", "autograder", "bookkit")  # what a notebook may import
@@ -72,6 +72,7 @@ def fill_cache(root: Path, paths: Sequence[Path], progress: Progress) -> list[st
         start = perf_counter()
         run(notebook, path.parent, lambda: progress.advance(task))
         progress.update(task, completed=len(notebook.cells))
+        freeze(notebook)
         return perf_counter() - start
 
     failures = []

@@ -12,6 +12,8 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 CELL_TIMEOUT = 300  # seconds; a cell that takes longer hangs
+WIDGET = "application/vnd.jupyter.widget-view+json"
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
 
 def run(
@@ -38,6 +40,32 @@ def run(
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
         on_cell_complete=executed,
     ).execute()
+
+
+def freeze(notebook: NotebookNode) -> None:
+    """Put what `interact` shows at first in its widget's place, in an executed notebook.
+
+    On a page without a kernel the sliders would stand there and move nothing.
+    """
+    widgets = notebook.metadata.pop("widgets", {})
+    state = widgets.get(WIDGET_STATE, {}).get("state", {})
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [
+                shown for output in cell.outputs for shown in _still(output, state)
+            ]
+
+
+def _still(output: NotebookNode, state: dict[str, Any]) -> list[NotebookNode]:
+    view = output.get("data", {}).get(WIDGET)
+    if view is None:
+        return [output]
+    box = state.get(view["model_id"], {}).get("state", {})
+    children = [name.removeprefix("IPY_MODEL_") for name in box.get("children", [])]
+    shown = [out for child in children for out in state[child]["state"].get("outputs", [])]
+    note = "*Open the notebook and run this cell to move the sliders.*"
+    told = nbformat.v4.new_output("display_data", {"text/markdown": note})
+    return [*map(nbformat.from_dict, shown), told]
 
 
 def exercise_name(cell: NotebookNode) -> str | None:

@@ -18,9 +18,8 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from bookkit.notebooks import run
+from bookkit.notebooks import WIDGET, run
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
 IGNORE_OUTPUT = "nbval-ignore-output"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # The lexer knows magics such as %%time; versions are left out, they differ by machine.

@@ -26,8 +26,8 @@ PLACES = (
     Path(r"C:\Program Files\Google\Chrome\Application\chrome.exe"),
 )
 ADVICE = (
-    "no Chromium here: install Chromium or Chrome, or let Playwright download one with: "
-    "python -m playwright install --with-deps chromium"
+    "no Chromium here: install Chromium or Chrome, or let Playwright download one "
+    "with: python -m playwright install --with-deps chromium"
 )
 # Root may not use Chromium's sandbox; the rest keeps it quiet and off the network.
 FLAGS = (
@@ -57,12 +57,20 @@ def playwrights() -> Path | None:
     return path if path.is_file() else None
 
 
+def runs(path: Path) -> bool:
+    """Whether a browser starts: a download may lack libraries that it needs."""
+    try:
+        return subprocess.run([path, "--version"], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
 def find() -> Path:
     """The browser to test with, of those that are there. Raises FileNotFoundError."""
-    path = installed() or playwrights()
-    if path is None:
-        raise FileNotFoundError(ADVICE)
-    return path
+    for path in installed(), playwrights():
+        if path is not None and runs(path):
+            return path
+    raise FileNotFoundError(ADVICE)
 
 
 def bring() -> Path:
