@@ -1,0 +1,1 @@
+"""The autograder: names the mistake in a learner's exercise."""
