@@ -134,8 +134,7 @@ def part_handed_in(name: str) -> Diagnosis:
     return Diagnosis(
         "part-handed-in",
         f"This hands in the reference as the answer: `{name}` is taken from the parts "
-        "or the solutions. Write it yourself; parts are for the exercises that build on "
-        "it.",
+        "or the solutions. Write it yourself; parts are for exercises that build on it.",
     )
 
 

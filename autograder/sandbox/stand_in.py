@@ -6,6 +6,7 @@ notebook says so; nothing else of the project can be imported.
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -54,7 +55,8 @@ def install(parts: Parts) -> None:
         if name.partition(".")[0] in OURS:
             del sys.modules[name]
     autograder, offered = ModuleType("autograder"), PartsModule(parts)
-    autograder.__dict__.update(exercise=exercise, parts=offered, __path__=[])
+    stand_ins = {"exercise": exercise, "reference": partial(getattr, offered)}
+    autograder.__dict__.update(stand_ins, parts=offered, __path__=[])
     sys.modules |= {"autograder": autograder, "autograder.parts": offered}
 
 

@@ -11,7 +11,7 @@ import einops
 import torch
 
 from .. import wire
-from ..probes import PROBES
+from ..probes import run
 from . import layers, stand_in
 from .job import Job, Limits
 from .layers import Setup
@@ -104,8 +104,7 @@ class Service:
             if "job" in request:
                 self._load(Job(**request["job"]))
                 return {"id": request["id"], "reply": {}}
-            probe = PROBES[request["probe"]]
-            reply = probe(self.theirs, request["x"], self.parts)
+            reply = run(request["probe"], self.theirs, request["x"], self.parts)
             return {"id": request["id"], "reply": reply}
         except BaseException as error:
             return self._stopped(request, error)
