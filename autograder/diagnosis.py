@@ -130,6 +130,14 @@ def forbidden(called: list[str]) -> Diagnosis:
     )
 
 
+def part_handed_in(name: str) -> Diagnosis:
+    return Diagnosis(
+        "part-handed-in",
+        f"This hands in the reference as the answer: `{name}` is taken from the parts "
+        "or the solutions. Write it yourself; parts are for exercises that build on it.",
+    )
+
+
 def changed(names: list[str]) -> Diagnosis:
     listed = " and ".join(f"`{name}`" for name in names)
     return Diagnosis(

@@ -73,7 +73,7 @@ def _entries(path: Path) -> list[Path]:
 
 def _listed(folder: Path) -> Iterator[Path]:
     """What stands in a folder, in one order everywhere, without what tools left."""
-    for name in sorted(os.listdir(folder)):
+    for name in sorted(one.name for one in folder.iterdir()):
         if not name.startswith(".") and name != "__pycache__":
             yield folder / name
 
