@@ -9,7 +9,7 @@ from torch import Tensor
 
 from autograder import compare, diagnosis, properties
 from autograder.compare import Fault
-from autograder.exercise import Exercise
+from autograder.definition import Exercise
 from autograder.registry import chapter_of
 from autograder.sandbox import Stopped
 from autograder.trials import Local, Runner, Trial, trials
