@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from autograder import compare, symptoms
+from autograder.definition import Exercise, Mistake
 from autograder.example import smallest
-from autograder.exercise import Exercise, Mistake
 from autograder.trials import Local, Runner
 from autograder.verdict import Diagnosis, Example
 
@@ -127,6 +127,14 @@ def forbidden(called: list[str]) -> Diagnosis:
     return Diagnosis(
         "forbidden-built-in",
         f"This uses {names}, which is what the exercise asks you to write yourself.",
+    )
+
+
+def part_handed_in(name: str) -> Diagnosis:
+    return Diagnosis(
+        "part-handed-in",
+        f"This hands in the reference as the answer: `{name}` comes from the parts or "
+        "the solutions. Write it yourself; parts are for exercises that build on it.",
     )
 
 

@@ -9,22 +9,14 @@ from torch import Tensor
 
 from autograder import compare, diagnosis, properties
 from autograder.compare import Fault
-from autograder.exercise import Exercise
+from autograder.definition import Exercise
 from autograder.registry import chapter_of
+from autograder.sandbox import Stopped
 from autograder.trials import Local, Runner, Trial, trials
 from autograder.verdict import Check, Diagnosis, Verdict
 
 #: The stages, in the order in which a mistake is looked for: one at a time.
 STAGES = ("values", "gradients", "refusals", "dtypes", "device")
-
-
-class Stopped(Exception):
-    """The answer's process ended before it replied: `status` says how."""
-
-    def __init__(self, status: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
 
 
 @dataclass

@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from typing import Any, TypeVar, cast
 
 from autograder import keeping, parts, render, workbook
-from autograder.exercise import Exercise
+from autograder.definition import Exercise
 from autograder.judge import check
 from autograder.registry import EXERCISES, chapter_of, nearest
 from autograder.source import is_stub

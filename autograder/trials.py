@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder import probes
-from autograder.exercise import Exercise
+from autograder.definition import Exercise
 from autograder.inputs import Case, Sizes, axes_of, draw
 
 HALVES = (torch.float16, torch.bfloat16)

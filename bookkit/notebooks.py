@@ -62,7 +62,9 @@ def _still(output: NotebookNode, state: dict[str, Any]) -> list[NotebookNode]:
         return [output]
     box = state.get(view["model_id"], {}).get("state", {})
     children = [name.removeprefix("IPY_MODEL_") for name in box.get("children", [])]
-    shown = [out for child in children for out in state[child]["state"].get("outputs", [])]
+    shown = [
+        out for child in children for out in state[child]["state"].get("outputs", [])
+    ]
     note = "*Open the notebook and run this cell to move the sliders.*"
     told = nbformat.v4.new_output("display_data", {"text/markdown": note})
     return [*map(nbformat.from_dict, shown), told]

@@ -10,7 +10,7 @@ from autograder.commands.screen import console, paragraph, show_source
 from autograder.commands.values import ExerciseId, needed_workbook, wrong
 
 if TYPE_CHECKING:
-    from autograder.exercise import Exercise
+    from autograder.definition import Exercise
 
 
 @click.command()

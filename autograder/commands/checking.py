@@ -16,7 +16,7 @@ from autograder.source import UnreadableError, read_file
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
-    from autograder.exercise import Exercise
+    from autograder.definition import Exercise
 
 
 @click.command()

@@ -12,7 +12,7 @@ from autograder.commands.screen import console, counted
 from autograder.commands.values import learners_workbook, needed_workbook
 
 if TYPE_CHECKING:
-    from autograder.exercise import Chapter, Exercise
+    from autograder.definition import Chapter, Exercise
 
 BAR = 20
 

@@ -12,7 +12,7 @@ from autograder import workbook
 from autograder.source.files import ENDINGS
 
 if TYPE_CHECKING:
-    from autograder.exercise import Exercise
+    from autograder.definition import Exercise
 
 
 class Wrong(click.UsageError):

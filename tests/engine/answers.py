@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from autograder.exercise import Exercise, Mistake
+from autograder.definition import Exercise, Mistake
 from autograder.inputs import normal, size
 
 

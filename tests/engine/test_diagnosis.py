@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.exercise import Exercise, Mistake
+from autograder.definition import Exercise, Mistake
 from autograder.inputs import positive
 from autograder.judge import check
 from tests.engine.answers import GATE, SCALED, Gate, scaled
@@ -176,7 +176,7 @@ class Plain:
     [
         (NoProjection, "unused", "`W_b.weight`"),
         (Renamed, "parameter-missing", "`W_a.weight`, `W_a.bias`"),
-        (Wide, "parameter-shape", "(48, 24)"),
+        (Wide, "parameter-shape", "(120, 60)"),
         (Unchecked, "not-refused", "10 features in 4 heads"),
         (Mischecked, "wrong-exception", "RuntimeError"),
         (Plain, "no-module", "nn.Module"),

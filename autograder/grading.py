@@ -1,0 +1,275 @@
+"""Grade submissions: each exercise in a worker of its own, judged here."""
+
+import ast
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+from autograder import diagnosis
+from autograder.definition import Exercise
+from autograder.judge import Judge
+from autograder.registry import EXERCISES, chapter_of, of_chapter, used_by
+from autograder.sandbox import Job, Limits, Server, Stopped
+from autograder.source import (
+    BrokenCell,
+    Slice,
+    SourceFile,
+    Submission,
+    defined_names,
+    is_stub,
+    read_file,
+    slice_for,
+)
+from autograder.trials import seed_of
+from autograder.verdict import Diagnosis, Verdict
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a submission is graded: the key of the hidden inputs, shares, limits."""
+
+    key: bytes | None = None
+    partial: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+    def seed(self, submission: str, exercise: str) -> int:
+        """The seed of an exercise's inputs; without a key a fixed, known one."""
+        if self.key is None:
+            return 0
+        return seed_of(self.key.hex(), submission, exercise)
+
+
+def grade_submission(
+    server: Server, submission: Submission, options: Options, only: str | None = None
+) -> list[Verdict]:
+    """A verdict for every exercise that the submission is graded for."""
+    return [
+        Grading(server, submission, EXERCISES[name], options).verdict()
+        for name in asked_for(submission)
+        if only in (None, name)
+    ]
+
+
+def check_file(path: Path, only: str | None = None) -> list[Verdict]:
+    """Grade one notebook or `.py` file. Raises UnreadableError."""
+    submission = Submission(path.stem, path, (read_file(path),))
+    with Server() as server:
+        return grade_submission(server, submission, Options(), only)
+
+
+def asked_for(submission: Submission) -> list[str]:
+    """The ids a submission is graded for, in the book's order.
+
+    A notebook that knows its chapter: that chapter's exercises. Another file: every
+    exercise that it defines.
+    """
+    wanted: set[str] = set()
+    for file in submission.files:
+        if file.chapter is not None and of_chapter(file.chapter):
+            wanted |= {one.id for one in of_chapter(file.chapter)}
+        else:
+            wanted |= set(defined_names(file.cells)) & EXERCISES.keys()
+            wanted |= {name for name in EXERCISES if _in_broken_cell(file, name)}
+    return [name for name in EXERCISES if name in wanted]
+
+
+def _in_broken_cell(file: SourceFile, name: str) -> bool:
+    try:
+        slice_for(file.cells, name)
+    except BrokenCell:
+        return True
+    return False
+
+
+class Grading:
+    """One exercise of one submission."""
+
+    def __init__(
+        self,
+        server: Server,
+        submission: Submission,
+        exercise: Exercise,
+        options: Options,
+    ) -> None:
+        self.server, self.submission = server, submission
+        self.exercise, self.options = exercise, options
+
+    def verdict(self) -> Verdict:
+        """Find the answer, run it apart, judge it."""
+        name = self.exercise.id
+        try:
+            file = self._file(name)
+            if file is None:
+                return self._say("missing")
+            if is_stub(file.cells, name):
+                return self._say("not_attempted")
+            cut = self._slice(file)
+        except BrokenCell as error:
+            found = Diagnosis("cannot-be-read", f"The cell can't be read: {error}")
+            return self._say("error", found)
+        if hands_in_the_part(cut.source, name):
+            return self._say("forbidden", diagnosis.part_handed_in(name))
+        verdict = self._judged(file, cut)
+        if verdict.status in ("failed", "error"):
+            verdict = self._with_blame(file, verdict)
+        if self.options.partial and verdict.checks:
+            share = sum(one.passed for one in verdict.checks) / len(verdict.checks)
+            points = round(verdict.max_points * share, 2)
+            verdict = replace(verdict, points=max(verdict.points, points))
+        return verdict
+
+    def _file(self, name: str) -> SourceFile | None:
+        """The file that defines an exercise: the last that does more than a stub."""
+        found = None
+        for file in self.submission.files:
+            try:
+                defines = name in defined_names(file.cells)
+            except BrokenCell:
+                defines = False
+            if defines or _in_broken_cell(file, name):
+                if found is None or not is_stub(file.cells, name):
+                    found = file
+        return found
+
+    def _slice(self, file: SourceFile, without: frozenset[str] = frozenset()) -> Slice:
+        """What the answer needs; where it uses a stub, the part takes its place."""
+        stubs = {
+            one
+            for one in defined_names(file.cells)
+            if one in EXERCISES and one != self.exercise.id and is_stub(file.cells, one)
+        }
+        instead = sorted(stubs | without)
+        cut = slice_for(file.cells, self.exercise.id, instead)
+        assert cut is not None
+        if not instead:
+            return cut
+        imports = f"from autograder.parts import {', '.join(instead)}\n"
+        return replace(cut, source=_after_future(cut.source, imports))
+
+    def _judged(self, file: SourceFile, cut: Slice, own: bool = True) -> Verdict:
+        judge = judge_of(
+            self.exercise.id,
+            self.options.seed(self.submission.name, self.exercise.id),
+        )
+        job = Job(self.exercise.id, cut.source, self._parts(own), file.path.name)
+        try:
+            with self.server.worker(job, self.options.limits) as worker:
+                return judge.verdict(worker)
+        except Stopped as stopped:
+            return self._say(stopped.status, Diagnosis(None, stopped.message))
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+            # A reply made by hand can have any form; none may stop the grader.
+            found = Diagnosis(None, "What came back from your code is no answer.")
+            return self._say("crashed", found)
+
+    def _parts(self, own: bool) -> dict[str, str]:
+        """The sources of what the answer may build on: theirs, else the reference's."""
+        return {
+            one.__name__: (self._own_part(one.__name__) if own else None)
+            or reference_source(one.__name__)
+            for one in used_by(self.exercise)
+        }
+
+    def _own_part(self, name: str) -> str | None:
+        for file in reversed(self.submission.files):
+            try:
+                if name not in defined_names(file.cells) or is_stub(file.cells, name):
+                    continue
+                cut = slice_for(file.cells, name)
+            except BrokenCell:
+                continue
+            if cut is not None and not hands_in_the_part(cut.source, name):
+                return cut.source
+        return None
+
+    def _with_blame(self, file: SourceFile, verdict: Verdict) -> Verdict:
+        """Say so where the mistake is in an earlier exercise that this builds on."""
+        used = {one.__name__ for one in used_by(self.exercise)}
+        own = {name for name in used if self._own_part(name)}
+        if not own:
+            return verdict
+        cut = self._slice(file, frozenset(own & set(defined_names(file.cells))))
+        if not self._judged(file, cut, own=False).passed:
+            return verdict
+        names = " and ".join(f"`{name}`" for name in sorted(own))
+        message = (
+            f"With the reference in the place of your {names}, this exercise is right: "
+            "the mistake comes from there."
+        )
+        found = (*verdict.diagnosis, Diagnosis("from-an-earlier-part", message))
+        return replace(verdict, diagnosis=found)
+
+    def _say(self, status: str, *found: Diagnosis) -> Verdict:
+        one = self.exercise
+        full = 0.0 if one.optional else float(one.points)
+        return Verdict(one.id, chapter_of(one), status, 0.0, full, diagnosis=found)
+
+
+@lru_cache(maxsize=256)
+def judge_of(name: str, seed: int) -> Judge:
+    """The judge of an exercise; with the same seed always the same, inputs and all."""
+    return Judge(EXERCISES[name], seed)
+
+
+@cache
+def reference_source(name: str) -> str:
+    """A reference's source with what it needs, parts imported as a learner's are."""
+    module = EXERCISES[name].reference.__module__
+    text = (ROOT / (module.replace(".", "/") + ".py")).read_text("utf-8")
+    cut = slice_for([text], name)
+    assert cut is not None, f"{name} stands in {module}"
+    return _as_parts(cut.source)
+
+
+def _as_parts(source: str) -> str:
+    """`from solutions.x import y` as a learner would write it: from the parts."""
+    lines = [
+        "from autograder.parts import " + line.split(" import ", 1)[1]
+        if line.startswith("from solutions.")
+        else line
+        for line in source.splitlines()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _after_future(source: str, line: str) -> str:
+    """A line put before all others but `from __future__` imports."""
+    lines = source.splitlines(keepends=True)
+    at = 0
+    while at < len(lines) and lines[at].startswith("from __future__"):
+        at += 1
+    return "".join([*lines[:at], line, *lines[at:]])
+
+
+def hands_in_the_part(source: str, name: str) -> bool:
+    """Whether code takes the very exercise it answers from the parts or solutions."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            taken = {alias.name for alias in node.names}
+            if module == "autograder.parts" and taken & {name, "*"}:
+                return True
+            if module.partition(".")[0] == "solutions":
+                return True
+        elif isinstance(node, ast.Import):
+            if any(alias.name.partition(".")[0] == "solutions" for alias in node.names):
+                return True
+        elif isinstance(node, ast.Attribute):
+            if node.attr == name and _is_parts(node.value):
+                return True
+        elif isinstance(node, ast.Call) and _called_reference(node, name):
+            return True
+    return False
+
+
+def _is_parts(node: ast.expr) -> bool:
+    return ast.unparse(node) in ("parts", "autograder.parts")
+
+
+def _called_reference(node: ast.Call, name: str) -> bool:
+    called = ast.unparse(node.func)
+    return called.rpartition(".")[2] == "reference" and any(
+        isinstance(arg, ast.Constant) and arg.value == name for arg in node.args
+    )

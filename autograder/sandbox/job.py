@@ -1,0 +1,51 @@
+"""What is to be run, within which limits, and how it can end."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Status = Literal["timeout", "out_of_memory", "crashed", "error"]
+STATUSES: tuple[str, ...] = get_args(Status)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one worker may use, all of its requests together."""
+
+    wall: float = 10.0  # seconds of waiting for its answers
+    cpu: int = 10  # seconds of processor time, of each process
+    memory: int = 1 << 30  # bytes of address space above what the server has
+    processes: int = 32  # processes and threads
+    file_size: int = 16 << 20  # bytes a file; four times that for all files
+    output: int = 64 << 10  # bytes printed
+    reply: int = 64 << 20  # bytes a reply
+
+
+@dataclass(frozen=True)
+class Job:
+    """A learner's answer to one exercise.
+
+    `source` is all of their code that the answer needs, and defines `name`. `parts` are
+    the sources of what `from autograder.parts import …` offers.
+    """
+
+    name: str
+    source: str
+    parts: dict[str, str] = field(default_factory=dict)
+    filename: str = "answer.py"
+
+
+class Stopped(Exception):
+    """The worker ended, or was ended, before it gave an answer."""
+
+    def __init__(self, status: Status, message: str, output: str = "") -> None:
+        super().__init__(status, message)
+        self.status: Status = status
+        self.message = message  # one or more whole sentences, or an exception's text
+        self.output = output  # the end of what it printed
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.message}"
+
+
+class SandboxError(Exception):
+    """The sandbox itself can't be set up; no learner's code is to blame."""

@@ -1,0 +1,100 @@
+"""From source to what it defines, and from an exception to words, in the worker."""
+
+import linecache
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from ..wire import WireError
+from .job import Status
+
+MESSAGE_LENGTH = 2000
+
+
+def load(source: str, name: str, module_name: str, filename: str) -> Any:
+    """Run the source as a module of its own and take `name` from it.
+
+    `inspect.getsource` and tracebacks find its lines, though there is no such file.
+    """
+    module = ModuleType(module_name)
+    module.__file__ = filename
+    sys.modules[module_name] = module
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)
+    exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
+    try:
+        return module.__dict__[name]
+    except KeyError:
+        raise NameError(f"the code defines no {name}", name=name) from None
+
+
+class Parts(Mapping[str, Any]):
+    """What the exercise may build on, each made from its source at its first use."""
+
+    def __init__(self, sources: dict[str, str]) -> None:
+        self.sources = sources
+        self.loaded: dict[str, Any] = {}
+        self.loading: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.loaded:
+            if name in self.loading:
+                circle = " -> ".join([*self.loading, name])
+                raise ImportError(f"these parts need each other: {circle}")
+            source = self.sources[name]
+            self.loading.append(name)
+            try:
+                module = f"autograder.parts.{name}"
+                self.loaded[name] = load(source, name, module, f"<part {name}>")
+            finally:
+                self.loading.remove(name)
+        return self.loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+def explain(error: BaseException, filename: str) -> tuple[Status, str]:
+    """What kind of end this is, and the learner's line where it came about."""
+    if _is_lack_of_memory(error):
+        return "out_of_memory", ""
+    if isinstance(error, WireError):
+        return "error", f"The result can't be handed over: {error}."
+    if isinstance(error, SystemExit):
+        return "crashed", f"The code called sys.exit({error.code!r:.80})."
+    kind, text = type(error).__name__, _text(error)
+    line = _line(error, filename)
+    message = f"{kind}: {text}{line}" if text else f"{kind}{line}"
+    return "error" if isinstance(error, Exception) else "crashed", message
+
+
+def _is_lack_of_memory(error: BaseException) -> bool:
+    """Python's own, and that of torch, which has no class for it."""
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and "DefaultCPUAllocator" in _text(error)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:MESSAGE_LENGTH]
+    except BaseException:  # their own class, so anything may happen
+        return ""
+
+
+def _line(error: BaseException, filename: str) -> str:
+    """Where in their file: the innermost line of it that the exception passed."""
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        number, text = error.lineno, error.text
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        theirs = [frame for frame in frames if frame.filename == filename]
+        if not theirs:
+            return ""
+        number, text = theirs[-1].lineno, theirs[-1].line
+    return f" (line {number}: {(text or '').strip()[:200]})"

@@ -1,0 +1,193 @@
+"""The grader's end of one worker: requests, replies, and how it ended."""
+
+import os
+import select
+import signal
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from .. import wire
+from ..probes import PROBES
+from .control import ServerDied
+from .job import STATUSES, Job, Limits, Status, Stopped
+
+if TYPE_CHECKING:
+    from .host import Server
+
+OUTPUT_KEPT = 4096  # bytes of what is printed that a report shows
+MESSAGE_LENGTH = 4000
+GRACE = 0.3  # seconds to end by itself for a worker that has closed its line
+
+
+class Flood(Exception):
+    """It printed more than it may."""
+
+
+class Worker:
+    """Runs probes beside a learner's code. Made by `Server.worker`."""
+
+    def __init__(self, server: "Server", job: Job, limits: Limits) -> None:
+        self.server, self.job, self.limits = server, job, limits
+        self.stopped: Stopped | None = None
+        self._left = limits.wall  # seconds of waiting that remain
+        self._deadline = 0.0
+        self._number = 0  # of the last request
+        self._line: socket.socket | None = None
+        self._out = -1
+        self._printed = 0
+        self._tail = b""
+
+    def start(self) -> None:
+        """Have the worker forked and load the job. Raises Stopped."""
+        self._line, line = socket.socketpair()
+        self._line.setblocking(False)
+        self._out, out = os.pipe()
+        os.set_blocking(self._out, False)
+        try:
+            self.server.fork(self.limits, [line.fileno(), out])
+        finally:
+            line.close()
+            os.close(out)
+        self._ask({"job": asdict(self.job)})
+
+    def run(self, probe: str, x: dict[str, Any]) -> dict[str, Any]:
+        """What the probe returns there. Raises Stopped, and from then on always."""
+        if probe not in PROBES:
+            raise KeyError(f"no probe {probe!r}; there are {', '.join(PROBES)}")
+        return self._ask({"probe": probe, "x": x})
+
+    @property
+    def output(self) -> str:
+        """The end of what the learner's code has printed."""
+        with suppress(Flood):
+            self._drain()
+        return clean(self._tail.decode(errors="replace"))
+
+    def close(self) -> None:
+        """End the worker and all that it has started."""
+        if self._line is not None:
+            with suppress(ServerDied):
+                self.server.end_worker(0)
+            self._line.close()
+            self._line = None
+        if self._out >= 0:
+            os.close(self._out)
+            self._out = -1
+
+    # --- one request ---
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self.stopped is not None:
+            raise self.stopped
+        self._number += 1
+        frame = wire.pack({"id": self._number} | request)
+        begun = time.monotonic()
+        self._deadline = begun + self._left
+        try:
+            return self._reply(self._exchange(frame))
+        except Stopped as stopped:
+            self.stopped = stopped
+            raise
+        finally:
+            self._left -= time.monotonic() - begun
+
+    def _exchange(self, frame: bytes) -> Any:
+        """Send the request and give the answer, whatever it is. Raises Stopped."""
+        assert self._line is not None
+        fd, limits = self._line.fileno(), self.limits
+        try:
+            wire.send_frame(fd, frame, self._wait)
+            return wire.receive(fd, self._wait, limits.reply + wire.HEAD_LIMIT)
+        except TimeoutError:
+            took = f"It took longer than {limits.wall:g} s."
+            raise self._end("timeout", took) from None
+        except Flood:
+            printed = f"It printed more than {limits.output:,} bytes."
+            raise self._end("crashed", printed) from None
+        except wire.WireError as error:
+            raise self._no_answer() from error
+        except (EOFError, OSError) as error:
+            raise self._death() from error
+
+    def _reply(self, answer: Any) -> dict[str, Any]:
+        if not isinstance(answer, dict) or answer.get("id") != self._number:
+            raise self._no_answer()
+        if isinstance(reply := answer.get("reply"), dict):
+            return reply
+        match answer.get("stopped"):
+            case (str(status), str(message)) if status in STATUSES:
+                raise self._end(status, clean(message)[:MESSAGE_LENGTH])  # type: ignore[arg-type]
+        raise self._no_answer()
+
+    def _wait(self, fd: int, event: int) -> None:
+        """Until the line is ready; meanwhile what is printed is taken in."""
+        while (left := self._deadline - time.monotonic()) > 0:
+            poll = select.poll()
+            poll.register(fd, event)
+            if self._out >= 0:
+                poll.register(self._out, select.POLLIN)
+            ready = dict(poll.poll(left * 1000))
+            if self._out in ready:
+                self._drain()
+            if fd in ready:
+                return
+        raise TimeoutError
+
+    def _drain(self) -> None:
+        """Take in what was printed, keep its end. Raises Flood."""
+        while self._out >= 0:
+            try:
+                chunk = os.read(self._out, 1 << 16)
+            except BlockingIOError:
+                return
+            if not chunk:
+                os.close(self._out)
+                self._out = -1
+            self._printed += len(chunk)
+            self._tail = (self._tail + chunk)[-OUTPUT_KEPT:]
+            if self._printed > self.limits.output:
+                raise Flood
+
+    # --- its end ---
+
+    def _end(self, status: Status, message: str) -> Stopped:
+        with suppress(ServerDied):
+            self.server.end_worker(0)
+        return Stopped(status, message, self.output)
+
+    def _no_answer(self) -> Stopped:
+        return self._end("crashed", "It sent something that is no answer.")
+
+    def _death(self) -> Stopped:
+        try:
+            end = self.server.end_worker(GRACE)
+        except ServerDied:
+            message = "It took down the process that had started it."
+            return Stopped("crashed", message, self.output)
+        return Stopped(*self._cause(end), self.output)
+
+    def _cause(self, end: dict[str, Any]) -> tuple[Status, str]:
+        code, cpu = int(end["code"]), float(end["cpu"])
+        if not end["by_itself"]:
+            return "crashed", "It closed its line to the grader."
+        if code == -signal.SIGXCPU or (
+            code == -signal.SIGKILL and cpu >= self.limits.cpu
+        ):
+            return (
+                "timeout",
+                f"It used more than {self.limits.cpu} s of processor time.",
+            )
+        if code < 0:
+            return "crashed", f"It was ended by {signal.Signals(-code).name}."
+        return "crashed", f"It ended its own process with exit status {code}."
+
+
+def clean(text: str) -> str:
+    """Without control characters, which a terminal would obey."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+        for c in text
+    )

@@ -1,0 +1,152 @@
+"""Inside the process that a `Server` starts: the keeper, and the server that it forks.
+
+The server holds torch, einops and the probes, but nothing that a learner may not find:
+what a parent holds its forked children can read. Jobs go from the grader to the worker
+past it.
+"""
+
+import gc
+import os
+import resource
+import signal
+import socket
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from . import control, layers
+from .job import Limits
+from .layers import Setup
+from .scratch import Scratch, remove
+
+OPEN_FILES = 256
+
+
+def main(fd: int) -> None:
+    """Keep the server: fork it, wait for its end, and clear away what it leaves."""
+    line = socket.socket(fileno=fd)
+    config, _ = control.read(line)
+    setup = Setup(**config)
+    os.umask(0o022)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # A namespace's first process is immune to signals that it doesn't handle.
+        signal.signal(number, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+    if setup.rich:
+        setup.layers += layers.enter_namespaces()
+    setup.layers += layers.adopt_orphans()
+    pid = os.fork()
+    if pid == 0:
+        _serve(line, setup)
+    line.close()
+    os.waitpid(pid, 0)
+    kill_children()
+    remove(setup.base)
+
+
+def _serve(line: socket.socket, setup: Setup) -> NoReturn:
+    try:
+        control.write(line, {"isolation": _prepare(setup)})
+    except Exception as error:
+        control.write(line, {"failed": f"{type(error).__name__}: {error}"})
+        os._exit(1)
+    nursery = Nursery(setup)
+    try:
+        while True:
+            message, fds = control.read(line)
+            control.write(line, nursery.answer(message, fds))
+    except (EOFError, OSError):  # the grader is done, or gone
+        nursery.clear()
+    os._exit(0)
+
+
+def _prepare(setup: Setup) -> list[str]:
+    """Load what workers need, settle in, and give the layers that they will have."""
+    layers.die_with_parent()
+    from . import worker  # torch takes seconds, and must not be there before the fork
+
+    files = worker.warm_up()
+    layers.settle(setup, files)
+    confined = layers.rehearse(lambda: layers.confine(setup, Limits()))
+    if confined is None:
+        raise OSError("a worker can't be given limits here")
+    gc.collect()
+    gc.freeze()  # the collector would copy pages that are shared with the workers
+    return [*confined, *setup.layers]
+
+
+@dataclass
+class Nursery:
+    """Forks workers, one at a time, and sees that nothing is left of them."""
+
+    setup: Setup
+    pid: int | None = None
+    folder: str = ""
+
+    def __post_init__(self) -> None:
+        own_view = self.setup.has("own view of the files")
+        self.scratch = Scratch(None if own_view else self.setup.base)
+
+    def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        if "fork" in message:
+            return self.fork(Limits(**message["fork"]), fds)
+        return self.stop(message["stop"])
+
+    def fork(self, limits: Limits, fds: list[int]) -> dict[str, Any]:
+        from . import worker
+
+        self.folder = self.scratch.make(4 * limits.file_size, self.setup.uid)
+        self.pid = os.fork()
+        if self.pid == 0:
+            worker.main(self.setup, limits, self.folder, *fds)
+        for fd in fds:
+            os.close(fd)
+        return {"pid": self.pid}
+
+    def stop(self, grace: float) -> dict[str, Any]:
+        """End the worker and all that it started; say how it ended."""
+        pid, by_itself = self.pid, False
+        if pid is None:
+            return {}
+        deadline = time.monotonic() + grace
+        while not (by_itself := _has_ended(pid)) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+        self.pid = None
+        self.clear()
+        code = os.waitstatus_to_exitcode(status)
+        cpu = usage.ru_utime + usage.ru_stime
+        return {"by_itself": by_itself, "code": code, "cpu": cpu}
+
+    def clear(self) -> None:
+        if self.setup.has("process namespace") and os.getpid() == 1:
+            with suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)  # everything in the namespace but itself
+        kill_children()
+        if self.folder:
+            self.scratch.remove(self.folder)
+            self.folder = ""
+
+
+def _has_ended(pid: int) -> bool:
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, pid, flags) is not None
+
+
+def kill_children() -> None:
+    """Kill and reap children until none is left: orphans come to this process."""
+    while True:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        for pid in layers.children():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.0005)

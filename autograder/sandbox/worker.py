@@ -1,0 +1,122 @@
+"""Inside the worker: a learner's code runs here, so nothing here is to be trusted."""
+
+import os
+import random
+import resource
+import sys
+import traceback
+from typing import Any, NoReturn
+
+import einops
+import torch
+
+from .. import wire
+from ..probes import run
+from . import layers, stand_in
+from .job import Job, Limits
+from .layers import Setup
+from .loading import Parts, explain, load
+
+LINE = 3  # the descriptor of the line to the grader
+MODULE = "answer"  # what the learner's module is called; not __main__
+
+
+def warm_up() -> list[str]:
+    """Do once what each worker's first operations would do; files that it must read."""
+    torch.set_num_threads(1)  # before any operation, or a forked child hangs
+    torch.set_num_interop_threads(1)
+    x = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
+    einops.einsum(x, x, "a b, c b -> a c").softmax(-1)
+    einops.rearrange(x, "a b -> b a")
+    stand_in.forget_project()
+    return [file for file in (torch.__file__, einops.__file__, os.__file__) if file]
+
+
+def main(setup: Setup, limits: Limits, folder: str, line: int, out: int) -> NoReturn:
+    """Give up everything, take one job from the line, and serve its requests."""
+    try:
+        _take_descriptors(line, out)
+        _take_folder(folder)
+        _seed()
+        layers.confine(setup, limits)
+        Service(limits).serve()
+    except (EOFError, BrokenPipeError):
+        pass  # the grader has what it needs
+    except BaseException:
+        traceback.print_exc()
+    os._exit(1)
+
+
+def _take_descriptors(line: int, out: int) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for source, target in ((null, 0), (out, 1), (out, 2), (line, LINE)):
+        os.dup2(source, target)
+    os.set_inheritable(LINE, False)
+    os.closerange(LINE + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    # What is printed before a sudden end should be seen.
+    sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", errors="replace")
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="replace")
+    sys.stdin = os.fdopen(0)
+
+
+def _take_folder(folder: str) -> None:
+    os.chdir(folder)
+    for name in ("HOME", "TMPDIR"):
+        os.environ[name] = folder
+    sys.argv = [MODULE]
+
+
+def _seed() -> None:
+    random.seed(0)
+    torch.manual_seed(0)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
+
+
+class Service:
+    """Answers one request after the other, and says what came of each."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.wait = wire.until(None)
+        self.pid = os.getpid()
+        self.theirs: Any = None
+        self.parts = Parts({})
+        self.too_much = f"It needs more than {limits.memory >> 20:,} MiB of memory."
+        self.filename = ""
+
+    def serve(self) -> NoReturn:
+        while True:
+            request = wire.receive(LINE, self.wait)
+            last_words = wire.pack(self._stopped(request, MemoryError()))
+            try:
+                answer = wire.pack(self._answer(request), self.limits.reply)
+            except MemoryError:
+                answer = last_words
+            except wire.WireError as error:
+                answer = wire.pack(self._stopped(request, error))
+            if os.getpid() != self.pid:
+                os._exit(0)  # a copy that they forked has come back from their code
+            wire.send_frame(LINE, answer, self.wait)
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            if "job" in request:
+                self._load(Job(**request["job"]))
+                return {"id": request["id"], "reply": {}}
+            reply = run(request["probe"], self.theirs, request["x"], self.parts)
+            return {"id": request["id"], "reply": reply}
+        except BaseException as error:
+            return self._stopped(request, error)
+
+    def _load(self, job: Job) -> None:
+        self.filename = job.filename
+        self.parts = Parts(job.parts)
+        stand_in.install(self.parts)
+        self.theirs = load(job.source, job.name, MODULE, job.filename)
+
+    def _stopped(self, request: dict[str, Any], error: BaseException) -> dict[str, Any]:
+        status, message = explain(error, self.filename)
+        if status == "out_of_memory":
+            message = self.too_much
+        return {"id": request["id"], "stopped": (status, message)}
