@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from autograder import compare, symptoms
+from autograder.definition import Exercise, Mistake
 from autograder.example import smallest
-from autograder.exercise import Exercise, Mistake
 from autograder.trials import Local, Runner
 from autograder.verdict import Diagnosis, Example
 
@@ -133,8 +133,8 @@ def forbidden(called: list[str]) -> Diagnosis:
 def part_handed_in(name: str) -> Diagnosis:
     return Diagnosis(
         "part-handed-in",
-        f"This hands in the reference as the answer: `{name}` is taken from the parts "
-        "or the solutions. Write it yourself; parts are for exercises that build on it.",
+        f"This hands in the reference as the answer: `{name}` comes from the parts or "
+        "the solutions. Write it yourself; parts are for exercises that build on it.",
     )
 
 
@@ -145,6 +145,15 @@ def changed(names: list[str]) -> Diagnosis:
         f"The result is right, but your code writes into its input {listed}. Whoever "
         "calls it will find other numbers there afterwards: make a new tensor instead "
         "of changing one in place (`x = x * 2`, not `x *= 2`).",
+    )
+
+
+def unkept(name: str, expected: object, found: object) -> Diagnosis:
+    has = "there is none" if found is None else f"it is {found}"
+    return Diagnosis(
+        "attribute-not-kept",
+        f"The results are right, but the module should keep `{name}` under this name, "
+        f"here {expected}; {has}. Later exercises read `self.{name}`.",
     )
 
 

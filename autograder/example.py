@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from autograder import compare
-from autograder.exercise import Exercise, Mistake
+from autograder.compare import Fault
+from autograder.definition import Exercise, Mistake
 from autograder.inputs import AXES, DERIVED, axes_of, in_words
 from autograder.trials import Local, Runner, Trial, trial
 from autograder.verdict import Example, Row
@@ -24,24 +25,44 @@ def smallest(
     judge: Judge, runner: Runner, first: Evidence, named: tuple[Mistake, ...]
 ) -> Example | None:
     """Lower one axis at a time as long as the mistake still shows."""
-    if first.faults[:1] and first.faults[0].kind in ("parameters", "refusal"):
+    kind = first.faults[0].kind
+    if kind in ("parameters", "refusal"):
         return None
-    best, current = first, first.trial
-    for axis in _free_axes(current):
-        for size in range(1, current.sizes[axis]):
-            smaller = _resized(judge.exercise, current, {axis: size})
-            seen = _shows(judge, runner, smaller, named)
-            if seen is not None:
-                best, current = seen, smaller
-                break
-    for lead in ((), ("B",)):
-        if "..." in axes_of(current.spec) and current.sizes.lead != lead:
-            smaller = _resized(judge.exercise, current, {}, lead)
-            seen = _shows(judge, runner, smaller, named)
-            if seen is not None:
-                best, current = seen, smaller
-                break
+    # Of a known mistake, numbers that differ tell more than a NaN does.
+    for wanted in ("value", kind) if named else (kind,):
+        best = _shrunk(judge, runner, first, named, wanted)
+        if best is not first:
+            break
     return _example(judge.exercise, best)
+
+
+def _shrunk(
+    judge: Judge,
+    runner: Runner,
+    first: Evidence,
+    named: tuple[Mistake, ...],
+    kind: str,
+) -> Evidence:
+    best = first
+    for smaller in _smaller(best.trial):
+        for changes, lead in smaller:
+            one = _resized(judge.exercise, best.trial, changes, lead)
+            seen = _shows(judge, runner, one, named, kind)
+            if seen is not None:
+                best = seen
+                break
+    return best
+
+
+Change = tuple[Mapping[str, int], tuple[str, ...] | None]
+
+
+def _smaller(one: Trial) -> Iterator[list[Change]]:
+    """For each axis its smaller sizes, the smallest first; then the leading axes."""
+    for axis in _free_axes(one):
+        yield [({axis: size}, None) for size in range(1, one.sizes[axis])]
+    if "..." in axes_of(one.spec):
+        yield [({}, lead) for lead in ((), ("B",)) if len(lead) < len(one.sizes.lead)]
 
 
 def _free_axes(one: Trial) -> list[str]:
@@ -76,14 +97,14 @@ def _resized(
 
 
 def _shows(
-    judge: Judge, runner: Runner, one: Trial, named: tuple[Mistake, ...]
+    judge: Judge, runner: Runner, one: Trial, named: tuple[Mistake, ...], kind: str
 ) -> Evidence | None:
     """What is seen on a smaller input, if the same mistake shows there clearly."""
     try:
         seen = judge.look(runner, one)
     except (ValueError, IndexError, RuntimeError):
         return None  # the case can't be drawn at this size
-    if "error" in seen.expected or not seen.faults or not _plain(seen):
+    if "error" in seen.expected or not seen.faults or not _clear(seen.faults[0], kind):
         return None
     if named:
         wrong = Local(judge.exercise.answer(named), judge.exercise.parts)
@@ -92,12 +113,11 @@ def _shows(
     return seen
 
 
-def _plain(seen: Evidence) -> bool:
-    """Whether the difference would still be seen with two decimals."""
-    fault = seen.faults[0]
-    if fault.kind != "value" or not isinstance(fault.expected, Tensor):
-        return True
-    return _numbers(fault.expected) != _numbers(fault.actual)
+def _clear(fault: Fault, kind: str) -> bool:
+    """Whether it is the fault looked for, and seen with two decimals."""
+    if fault.kind != kind:
+        return False
+    return kind != "value" or _numbers(fault.expected) != _numbers(fault.actual)
 
 
 def _example(exercise: Exercise, seen: Evidence) -> Example | None:

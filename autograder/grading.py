@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from autograder import diagnosis
-from autograder.exercise import Exercise
+from autograder.definition import Exercise
 from autograder.judge import Judge
 from autograder.registry import EXERCISES, chapter_of, of_chapter, used_by
 from autograder.sandbox import Job, Limits, Server, Stopped

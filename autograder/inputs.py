@@ -11,16 +11,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: Sizes of the free axes. `L` is the second leading axis that `...` stands for.
+#: Sizes of the free axes. `L` is the second leading axis that `...` stands for. None is
+#: the root of another, so that a factor such as √d_k can't be taken for a size.
 AXES: dict[str, int] = {
     "B": 2,
     "L": 3,
-    "d_k": 4,
+    "d_k": 10,
     "n": 5,
     "m": 7,
     "T": 8,
     "d_v": 9,
-    "d": 10,
+    "d": 12,
     "H": 11,
     "kv": 3,
     "groups": 2,

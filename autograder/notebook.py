@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import Any, TypeVar, cast
 
-from autograder import parts, render, workbook
-from autograder.exercise import Exercise
+from autograder import keeping, parts, render, workbook
+from autograder.definition import Exercise
 from autograder.judge import check
-from autograder.registry import EXERCISES, chapter_of, nearest, of_chapter
-from autograder.source import BrokenCell, is_stub, slice_for
+from autograder.registry import EXERCISES, chapter_of, nearest
+from autograder.source import is_stub
 from autograder.verdict import Verdict
 
 Answer = TypeVar("Answer", bound=Callable[..., Any])
@@ -76,41 +76,15 @@ def _after(
 ) -> tuple[str, ...]:
     """Keep what is to be kept, and say how to go on."""
     name, book = definition.id, workbook.current()
-    if book is not None:
-        workbook.note(book, name, verdict.status)
+    kept = keeping.keep(book, verdict, cells) if book else None
     if not verdict.passed:
         return (
             "Yours stays in place. To go on with the reference: "
             f'`from autograder import reference; {name} = reference("{name}")`.',
         )
-    if book is None:
+    if book is None or kept is None:
         return ("Not kept: this folder is no workbook. `autograder start` makes one.",)
-    return (_keep(name, cells), _next(definition))
-
-
-def _keep(name: str, cells: Sequence[str]) -> str:
-    """Save the answer with all it needs, if it runs by itself."""
-    book = workbook.current()
-    assert book is not None
-    try:
-        found = slice_for(cells, name)
-        if found is None:
-            raise ValueError("its definition was not found among the cells")
-        parts.run(name, found.source)
-    except (BrokenCell, Exception) as error:
-        return f"Not kept as your part: alone it doesn't run ({error})."
-    workbook.save_part(book, name, found.source)
-    return "Kept as your part: later chapters build on it."
-
-
-def _next(definition: Exercise) -> str:
-    """How far the chapter is, and the next exercise."""
-    kept = workbook.progress(workbook.current())
-    number = chapter_of(definition)
-    ids = [one.id for one in of_chapter(number) if not one.optional]
-    left = [one for one in ids if kept.get(one, {}).get("status") != "passed"]
-    done = f"Chapter {number}: {len(ids) - len(left)} of {len(ids)} done"
-    return f"{done}; next: {left[0]}." if left else f"{done}. The chapter is complete."
+    return (kept, keeping.far(book, chapter_of(definition)))
 
 
 def _show(

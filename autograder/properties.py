@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from autograder import compare
-from autograder.exercise import Exercise, Mistake, Property
+from autograder.definition import Exercise, Mistake, Property
 from autograder.trials import Runner, Trial, with_args
 from autograder.verdict import Diagnosis
 

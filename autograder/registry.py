@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from autograder import exercises as package
-from autograder.exercise import Chapter, Exercise
+from autograder.definition import Chapter, Exercise
 
 
 def _load() -> tuple[dict[str, Exercise], dict[int, Chapter], dict[str, int]]:

@@ -62,10 +62,11 @@ def _factor(e: Tensor, a: Tensor) -> float | None:
 def _spelled(factor: float, sizes: Mapping[str, int]) -> str:
     """A factor as a learner would write it, where it is one of the usual ones."""
     usual = {-1.0: "-1", 2.0: "2", 0.5: "1/2"}
-    for axis in ("d_k", "d", "n", "m", "T", "C", "h", "B", "H"):
-        size = float(sizes[axis])
-        usual |= {size**0.5: f"√{axis}", size**-0.5: f"1/√{axis}"}
-        usual |= {size: axis, 1 / size: f"1/{axis}"}
+    for axis, number in sizes.items():
+        size = float(number)
+        named = {size**0.5: f"√{axis}", size**-0.5: f"1/√{axis}"}
+        named |= {size: axis, 1 / size: f"1/{axis}"}
+        usual = named | usual
     for value, name in usual.items():
         if abs(value - factor) < 1e-3 * abs(factor):
             return f"{name} = {factor:.3g}"

@@ -61,6 +61,14 @@ def _axes(first: Evidence) -> list[str]:
     return list(dict.fromkeys(axes))
 
 
+def _sizes_in(first: Evidence) -> dict[str, int]:
+    """The sizes of the axes that a trial has, those first that scale a result."""
+    sizes = first.trial.sizes
+    axes = [*_axes(first), *(("d_k",) if "C" in _axes(first) else ())]
+    scaling = sorted(axes, key=lambda axis: (not axis.startswith("d"), axis))
+    return {axis: sizes[axis] for axis in scaling if sizes[axis] > 1}
+
+
 def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
     """Which cases are right, when some are: it narrows the search."""
     if wrong[0].trial.stage != "values":
@@ -224,7 +232,7 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
         )
     for one in first.faults:
         if one.kind == "value" and isinstance(one.expected, Tensor):
-            related = relations.relation(one.expected, one.actual, first.trial.sizes)
+            related = relations.relation(one.expected, one.actual, _sizes_in(first))
             if related:
                 return Diagnosis(related[0], f"{_result(one)} {related[1]}")
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)

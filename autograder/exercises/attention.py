@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 import solutions.attention as solutions
-from autograder.exercise import Chapter, Exercise, Mistake
+from autograder.definition import Chapter, Exercise, Mistake
 from autograder.inputs import normal, some
 from autograder.properties import same
 from autograder.twins.attention import (

@@ -3,11 +3,10 @@
 Nothing of it is executed here.
 """
 
+from .broken import BrokenCell
 from .files import SourceFile, UnreadableError, read_file
 from .folders import Submission, UsageError, collect
-from .program import BrokenCell
-from .slicing import Slice, defined_names, slice_for
-from .stubs import is_stub
+from .slicing import Slice, defined_names, is_stub, slice_for
 
 __all__ = [
     "BrokenCell",

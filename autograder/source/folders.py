@@ -73,9 +73,9 @@ def _entries(path: Path) -> list[Path]:
 
 def _listed(folder: Path) -> Iterator[Path]:
     """What stands in a folder, in one order everywhere, without what tools left."""
-    for name in sorted(one.name for one in folder.iterdir()):
-        if not name.startswith(".") and name != "__pycache__":
-            yield folder / name
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        if not path.name.startswith(".") and path.name != "__pycache__":
+            yield path
 
 
 def _submission(name: str, path: Path) -> Submission:

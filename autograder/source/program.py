@@ -1,57 +1,22 @@
 """A submission's cells, read into statements and indexed by the names they change."""
 
 import ast
+import gc
 import re
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+from .broken import UNPARSABLE, BrokenCell, broken_cell
 from .magics import FOREIGN, parse
 from .scopes import Function
-from .statements import Statement, changed_by_call, is_main_block, pieces_of
+from .statements import Effects, Statement, is_main_block, pieces_of
 
-# What ast.parse and compile raise for text that isn't Python, or is nested too deeply.
-UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 SEEMINGLY_DEFINED = re.compile(
     r"^ {0,3}(?:(?:async +)?(?:def|class) +(\w+)|(\w+) *(?::[^=\n]*)?=(?!=))",
     re.MULTILINE,
 )
-
-
-class BrokenCell(Exception):
-    """What an exercise needs stands only in a cell that isn't Python.
-
-    Numbers of the code cell and of the line in it, both from 1; the line; what is
-    wrong there.
-    """
-
-    def __init__(self, cell: int, line: int, text: str, message: str) -> None:
-        super().__init__(cell, line, text, message)
-        self.cell, self.line, self.text, self.message = cell, line, text, message
-
-    def __str__(self) -> str:
-        shown = f": {self.text}" if self.text else ""
-        return f"code cell {self.cell}, line {self.line}: {self.message}{shown}"
-
-
-def broken_cell(
-    problem: BaseException, source: str, cell: int, line: int | None = None
-) -> BrokenCell:
-    """Say what is wrong with `source`, whose fault stands at a line of a cell."""
-    lines = source.split("\n")
-    at = min(max(1, getattr(problem, "lineno", None) or 1), len(lines))
-    if "\0" in source:
-        message = "a null byte stands in the code"
-    elif isinstance(problem, SyntaxError):
-        message = problem.msg
-    elif isinstance(problem, ValueError):
-        message = "it holds characters that no encoding has"
-    else:
-        message = "it is nested too deeply to be read"
-    text = "".join(char if char.isprintable() else " " for char in lines[at - 1])
-    return BrokenCell(cell, line or at, text.strip()[:200], message)
 
 
 @dataclass(frozen=True)
@@ -73,16 +38,22 @@ class History:
     come after it here.
     """
 
-    def __init__(self, name: str, touching: Sequence[Statement]) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        binders = (n for n, each in enumerate(touching) if name in each.touch.binds)
-        first = next(binders, None)
-        self.bound_at = None if first is None else touching[first].index
-        self.statements = list(touching)
-        if first:
-            early, binder = self.statements[:first], self.statements[first]
-            self.statements[: first + 1] = [binder, *early]
-        self.position = {each.index: n for n, each in enumerate(self.statements)}
+        self.statements: list[Statement] = []
+        self.bound_at: int | None = None
+
+    def add(self, statement: Statement, binds: bool) -> None:
+        """Add the next statement of the submission that binds or changes the name."""
+        if binds and self.bound_at is None:
+            self.bound_at = statement.index
+            self.statements.insert(0, statement)
+        else:
+            self.statements.append(statement)
+
+    @cached_property
+    def _position(self) -> dict[int, int]:
+        return {each.index: n for n, each in enumerate(self.statements)}
 
     def __bool__(self) -> bool:
         return bool(self.statements)
@@ -100,8 +71,8 @@ class History:
         return made
 
     def _known(self, at: int) -> int:
-        if at in self.position:  # one of ours asks what came before it
-            return self.position[at]
+        if at in self._position:  # one of ours asks what came before it
+            return self._position[at]
         if self.bound_at is not None and self.bound_at > at:
             return len(self.statements)
         return bisect_left(self.statements, at, key=lambda each: each.index)
@@ -117,14 +88,10 @@ class Program:
         for number, cell in enumerate(cells, 1):
             self._add(cell.replace("\r\n", "\n").replace("\r", "\n"), number)
         self.stars = [each for each in self.statements if each.touch.star]
-        touching: dict[str, list[Statement]] = defaultdict(list)
-        for statement, names in self._touched_names():
-            for name in names:
-                touching[name].append(statement)
-        self._histories = {name: History(name, by) for name, by in touching.items()}
+        self._histories = self._histories_of_names()
 
     def history(self, name: str) -> History:
-        return self._histories.get(name) or History(name, [])
+        return self._histories.get(name) or History(name)
 
     def refuse_broken(self, names: Iterable[str]) -> None:
         """Raise BrokenCell if one of the names seems to be defined in such a cell."""
@@ -153,28 +120,44 @@ class Program:
                 kept = self.futures if future else self.statements
                 kept.append(Statement(len(kept), node, text, tuple(places)))
 
-    def _touched_names(self) -> Iterator[tuple[Statement, set[str]]]:
-        """Each statement with the names that it binds or changes.
-
-        Calling a method of an imported module (`torch.manual_seed(0)`) changes nothing.
-        """
+    def _histories_of_names(self) -> dict[str, History]:
         touches = [statement.touch for statement in self.statements]
-        imported = set().union(*(touch.imports for touch in touches))
-        imported -= set().union(*(touch.binds - touch.imports for touch in touches))
+        bound = set().union(*(touch.binds - touch.imports for touch in touches))
+        imported = set().union(*(touch.imports for touch in touches)) - bound
+        functions = self._functions()
+        histories: dict[str, History] = {}
+        for statement, touch in zip(self.statements, touches, strict=True):
+            # A module's function (torch.manual_seed(0)) changes nothing of ours.
+            changes = touch.stores | (touch.methods - imported)
+            binds = touch.binds.copy()
+            for function, call in touch.calls:
+                if (does := functions.get(function)) is not None:
+                    binds |= does.assigned - bound
+                    if call in touch.bare and does.is_procedure:
+                        changes |= does.changed_by(call) | does.assigned
+            for name in binds | changes:
+                history = histories.setdefault(name, History(name))
+                history.add(statement, name in binds)
+        return histories
+
+    def _functions(self) -> dict[str, Effects]:
+        """What each function that statements call does, the last of each name."""
+        called = {name for each in self.statements for name, _ in each.touch.calls}
         nodes = [statement.node for statement in self.statements]
         functions = {node.name: node for node in nodes if isinstance(node, Function)}
-        for statement, touch in zip(self.statements, touches, strict=True):
-            names = touch.binds | touch.stores | (touch.methods - imported)
-            for call in touch.calls:
-                function = functions.get(getattr(call.func, "id", ""))
-                if function is not None:
-                    names |= changed_by_call(call, function)
-            yield statement, names
+        return {name: Effects(functions[name]) for name in called & functions.keys()}
 
 
 @lru_cache(maxsize=4)
 def program_of(cells: tuple[str, ...]) -> Program:
-    return Program(cells)
+    """Read the cells, once for all the exercises in them."""
+    was_enabled = gc.isenabled()
+    gc.disable()  # a syntax tree is all alive: collecting would only double the time
+    try:
+        return Program(cells)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def body_of_cell_magic(node: ast.stmt) -> str | None:

@@ -9,10 +9,12 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from .program import UNPARSABLE, broken_cell, program_of
+from .broken import UNPARSABLE, broken_cell
+from .program import program_of
 from .reaching import needed_for
 from .scopes import running
 from .statements import Place, Statement
+from .stubs import ends_as_stub
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,14 @@ def slice_for(
     """What `name` needs of the cells; None where nothing there defines it.
 
     Names in `without` come from somewhere else: their definitions are left out.
-    Raises BrokenCell where the definition stands in a cell that can't be read.
+    Raises BrokenCell where it, or something that it needs, is written only in a cell
+    that isn't Python, and where such a cell holds what the stub was replaced by.
     """
     program = program_of(tuple(cells))
-    if not program.history(name):
+    history = program.history(name)
+    if not history or ends_as_stub(program, name):
         program.refuse_broken([name])
+    if not history:
         return None
     statements = needed_for(program, name, frozenset(without) - {name})
     return _joined(name, [*program.futures, *statements])
@@ -99,3 +104,13 @@ def defined_names(cells: Sequence[str]) -> list[str]:
     names = [sorted(touch.binds - touch.imports) for touch in touches]
     names += [unread.seemingly_defined() for unread in program.broken]
     return list(dict.fromkeys(name for some in names for name in some))
+
+
+def is_stub(code: Sequence[str] | Slice, name: str) -> bool:
+    """Whether the last definition of `name` is still a stub: not attempted.
+
+    That is a docstring, `pass`, `...` or `raise NotImplementedError`; in a class, such
+    methods, `super().__init__()` before the rest allowed.
+    """
+    cells = (code.source,) if isinstance(code, Slice) else tuple(code)
+    return ends_as_stub(program_of(cells), name)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from .broken import broken_cell
 from .scopes import (
     Function,
     Reads,
@@ -40,8 +41,13 @@ class Touch:
     imports: set[str] = field(default_factory=set)  # those of `binds` that are imported
     stores: set[str] = field(default_factory=set)  # n.x = …, n[i] = …, setattr(n, …)
     methods: set[str] = field(default_factory=set)  # n.update(…)
-    calls: list[ast.Call] = field(default_factory=list)  # f(…), its result dropped
-    star: bool = False
+    calls: list[tuple[str, ast.Call]] = field(default_factory=list)  # f(…)
+    bare: set[ast.Call] = field(default_factory=set)  # those whose result is dropped
+
+    @property
+    def star(self) -> bool:
+        """Whether it imports everything from somewhere."""
+        return "*" in self.imports
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,12 @@ class Statement:
 
     @cached_property
     def reads(self) -> Reads:
-        return reads_of([self.node])
+        """What it reads; BrokenCell where it is nested too deeply to tell."""
+        try:
+            return reads_of([self.node])
+        except RecursionError as problem:
+            source = "\n".join(self.lines)
+            raise broken_cell(problem, source, *self.places[0]) from None
 
     @cached_property
     def certain(self) -> set[str]:
@@ -76,13 +87,12 @@ class Statement:
 
 
 def touch_of(body: Sequence[ast.AST]) -> Touch:
-    touch = Touch(star=any(map(_is_star, running(body))))
+    touch = Touch()
     for node in running(body):
-        names = bound_by(node)
-        touch.binds.update(names)
+        touch.binds.update(bound_by(node))
         match node:
-            case ast.Import() | ast.ImportFrom():
-                touch.imports.update(names)
+            case ast.Call():
+                _touch_by_call(node, touch)
             case ast.Attribute(ctx=ast.Store() | ast.Del(), value=value):
                 touch.stores.update(root(value))
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
@@ -90,17 +100,13 @@ def touch_of(body: Sequence[ast.AST]) -> Touch:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
                 touch.methods.update(root(value))
             case ast.Expr(value=ast.Call(func=ast.Name()) as call):
-                touch.calls.append(call)
+                touch.bare.add(call)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:  # @f.register
                     touch.methods.update(_attribute_root(decorator))
-        if isinstance(node, ast.Call):
-            _touch_by_call(node, touch)
+            case ast.Import() | ast.ImportFrom():
+                touch.imports.update(bound_by(node))
     return touch
-
-
-def _is_star(node: ast.AST) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
 
 
 def _touch_by_call(call: ast.Call, touch: Touch) -> None:
@@ -110,7 +116,7 @@ def _touch_by_call(call: ast.Call, touch: Touch) -> None:
             if name in CHANGERS or _in_place(name):
                 touch.methods.update(root(value))
         case ast.Name(id=name):
-            pass
+            touch.calls.append((name, call))
         case _:
             return
     if call.args and (name in WRITERS or _in_place(name)):
@@ -140,21 +146,25 @@ def _attribute_root(decorator: ast.expr) -> list[str]:
     return root(function) if isinstance(function, ast.Attribute) else []
 
 
-def changed_by_call(call: ast.Call, function: Function) -> set[str]:
-    """The names around it that a call changes, where its function is a procedure.
+class Effects:
+    """What calling a function of the submission does to names around it."""
 
-    A function that returns something is called for its result: not a procedure.
-    """
-    if any(map(_gives_result, running(function.body))):
-        return set()
-    touch = touch_of(function.body)
-    changed = touch.stores | touch.methods
-    own = own_names(function.args, function.body)
-    names = (changed - own) | (touch.binds & declared_global(function.body))
-    parameters = [*function.args.posonlyargs, *function.args.args]
-    given = dict(zip((p.arg for p in parameters), call.args, strict=False))
-    given |= {word.arg: word.value for word in call.keywords if word.arg}
-    return names.union(*(root(given[name]) for name in changed & given.keys()))
+    def __init__(self, function: Function) -> None:
+        body, args = function.body, function.args
+        touch = touch_of(body)
+        self.assigned = touch.binds & declared_global(body)
+        # One that returns something is called for its result: not a procedure.
+        self.is_procedure = not any(map(_gives_result, running(body)))
+        self._changed = touch.stores | touch.methods
+        self._outer = self._changed - own_names(args, body)
+        self._parameters = [arg.arg for arg in (*args.posonlyargs, *args.args)]
+
+    def changed_by(self, call: ast.Call) -> set[str]:
+        """The names that a call changes: of globals, and of what it is given."""
+        given = dict(zip(self._parameters, call.args, strict=False))
+        given |= {word.arg: word.value for word in call.keywords if word.arg}
+        passed = (root(given[name]) for name in self._changed & given.keys())
+        return self._outer.union(*passed)
 
 
 def _gives_result(node: ast.AST) -> bool:

@@ -1,21 +1,14 @@
 """Whether an exercise is still the stub that its chapter gave."""
 
 import ast
-from collections.abc import Sequence
 
-from .program import program_of
+from .program import Program
 from .scopes import Function, running
-from .slicing import Slice
 
 
-def is_stub(code: Sequence[str] | Slice, name: str) -> bool:
-    """Whether the last definition of `name` holds nothing but a stub.
-
-    That is a docstring, `pass`, `...` or `raise NotImplementedError`; in a class, such
-    methods, `super().__init__()` before the rest allowed.
-    """
-    cells = (code.source,) if isinstance(code, Slice) else tuple(code)
-    history = program_of(cells).history(name)
+def ends_as_stub(program: Program, name: str) -> bool:
+    """Whether the last that happens to `name` is a definition that does nothing."""
+    history = program.history(name)
     if not history:
         return False
     last = history.statements[-1]

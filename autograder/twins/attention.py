@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from autograder.exercise import Mistake
+from autograder.definition import Mistake
 
 Scale = Callable[[Tensor, Tensor], float]
 

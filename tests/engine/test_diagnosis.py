@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.exercise import Exercise, Mistake
+from autograder.definition import Exercise, Mistake
 from autograder.inputs import positive
 from autograder.judge import check
 from tests.engine.answers import GATE, SCALED, Gate, scaled
@@ -157,6 +157,13 @@ class Wide(Gate):
 class Unchecked(Gate):
     def __init__(self, d_model, num_heads):
         super().__init__(d_model, 1)
+        self.num_heads = num_heads
+
+
+class Forgetful(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        del self.num_heads
 
 
 class Mischecked(Gate):
@@ -176,8 +183,9 @@ class Plain:
     [
         (NoProjection, "unused", "`W_b.weight`"),
         (Renamed, "parameter-missing", "`W_a.weight`, `W_a.bias`"),
-        (Wide, "parameter-shape", "(48, 24)"),
+        (Wide, "parameter-shape", "(120, 60)"),
         (Unchecked, "not-refused", "10 features in 4 heads"),
+        (Forgetful, "attribute-not-kept", "`num_heads`"),
         (Mischecked, "wrong-exception", "RuntimeError"),
         (Plain, "no-module", "nn.Module"),
     ],

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder import probes
-from autograder.exercise import Exercise, Mistake
+from autograder.definition import Exercise, Mistake
 from autograder.inputs import normal, whole
 from autograder.judge import check
 

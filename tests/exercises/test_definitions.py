@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from autograder import compare
-from autograder.exercise import Exercise, Mistake
+from autograder.definition import Exercise, Mistake
 from autograder.judge import Judge, check
 from autograder.registry import CHAPTERS, EXERCISES, of_chapter
 from autograder.trials import Local

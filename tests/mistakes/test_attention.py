@@ -47,7 +47,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
         ("return Q, K, V", "return Q, K", "result-form"),
         ("return Q, K, V", "return {'Q': Q, 'K': K, 'V': V}", "result-form"),
         ("    return Q, K, V", "    Q, K, V", "returns-nothing"),
-        ("Q = x @ W_q", "Q = (x @ W_q).detach()", "no-gradient"),
+        ("Q = x @ W_q", "Q = (x @ W_q).detach()", "wrong-gradient"),
         ("Q = x @ W_q", "x *= 1.0; x += 1; x -= 1; Q = x @ W_q", "input-changed"),
         ("Q = x @ W_q", "Q = (x @ W_q).double()", "wrong-dtype"),
     ],
@@ -115,9 +115,9 @@ def test_wrong_projection_is_named(source, mistake):
             "cosine",
         ),
         ("Q @ K.mT / 8", "constant-factor"),  # the √64 of somebody's model
-        ("Q @ K.mT / (Q.size(-1) // 2)", None),  # right for d_k = 4 alone
-        ("Q @ K.mT / math.log2(Q.size(-1))", None),
-        ("Q @ K.mT / Q.norm()", None),
+        ("Q @ K.mT / (Q.size(-1) // 2)", "constant-factor"),  # right for d_k = 4 alone
+        ("Q @ K.mT / math.log2(Q.size(-1))", "constant-factor"),
+        ("Q @ K.mT / Q.norm()", "constant-factor"),
         ("Q * K / Q.size(-1) ** .5", None),
         ("torch.matmul(Q, K) / Q.size(-1) ** .5", None),
         ("torch.cdist(Q, K) / Q.size(-1) ** .5", None),
@@ -198,7 +198,7 @@ def test_wrong_scores_are_named(body, mistake):
             "weights = torch.dropout(weights, 0.1, True)\n    output = weights @ V",
             "dropout-left-in",
         ),
-        ("output = weights @ V", "output = weights.detach() @ V", "no-gradient"),
+        ("output = weights @ V", "output = weights.detach() @ V", "wrong-gradient"),
         ("output = weights @ V", "weights = weights.argmax(-1, True)", None),
     ],
 )

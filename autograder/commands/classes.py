@@ -1,0 +1,104 @@
+"""`grade`: a class's submissions."""
+
+import json
+import os
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from autograder.commands.screen import counted
+from autograder.commands.values import Answers, made_folder, wrong
+from autograder.source import UsageError
+
+
+@click.command()
+@click.argument(
+    "paths", metavar="PATH...", type=Answers(folders=True), nargs=-1, required=True
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Where results.json, grades.csv and the feedback pages go.",
+)
+@click.option(
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How many submissions to grade at once; by default, one a processor.",
+)
+@click.option(
+    "--key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A secret of yours: the inputs are drawn from it, so nobody knows them.",
+)
+@click.option("--partial", is_flag=True, help="Give points by the share of checks.")
+def grade(
+    paths: tuple[Path, ...],
+    out: Path,
+    jobs: int | None,
+    key: Path | None,
+    partial: bool,
+) -> None:
+    """Grade a class: notebooks, .py files, or folders with a submission each entry.
+
+    A wrong or hostile submission is a result; the command itself still succeeds.
+    """
+    for path in paths:
+        if out.resolve().is_relative_to(path.resolve()):
+            wrong(f"--out {out} lies in {path}, among what is graded; choose another")
+    secret = _secret(key)
+    made_folder(out)
+    _grade(paths, out, jobs or os.cpu_count() or 1, secret, partial)
+    click.echo(_summary(out))
+
+
+def _secret(key: Path | None) -> bytes | None:
+    """The key's bytes; ends the command where they can't be read or are none."""
+    if key is None:
+        return None
+    try:
+        secret = key.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        wrong(f"can't read --key {key} ({reason}); name a file with your secret")
+    if not secret.strip():
+        wrong(f"--key {key} is empty; put some random text into it")
+    return secret
+
+
+def _grade(
+    paths: tuple[Path, ...], out: Path, jobs: int, key: bytes | None, partial: bool
+) -> None:
+    from autograder import grading
+
+    screen = Console(stderr=True)
+    columns = TextColumn("grading"), BarColumn(), MofNCompleteColumn()
+    with Progress(
+        *columns, console=screen, disable=not screen.is_terminal, transient=True
+    ) as bar:
+        task = bar.add_task("grading", total=None)
+        try:
+            grading.grade(
+                paths,
+                out,
+                jobs,
+                key,
+                partial,
+                lambda done, total: bar.update(task, completed=done, total=total),
+            )
+        except UsageError as error:
+            wrong(str(error))
+
+
+def _summary(out: Path) -> str:
+    """How many submissions there were, and where to look."""
+    found = json.loads((out / "results.json").read_text("utf-8"))["submissions"]
+    unread = sum("error" in one for one in found)
+    could_not = f", {unread} of them unreadable" if unread else ""
+    graded = counted(len(found), "submission")
+    return f"{graded} graded{could_not}: results.json, grades.csv and feedback in {out}"

@@ -1,0 +1,118 @@
+"""What the commands take: exercises, submissions, folders. A wrong one ends here."""
+
+import difflib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from autograder import workbook
+from autograder.source.files import ENDINGS
+
+if TYPE_CHECKING:
+    from autograder.definition import Exercise
+
+
+class Wrong(click.UsageError):
+    """Wrong usage, in a sentence of ours that says what to do."""
+
+
+def wrong(message: str) -> NoReturn:
+    """End the command: it was used wrongly, and the message says what to do."""
+    raise Wrong(message)
+
+
+def like(name: str, known: Iterable[str]) -> str:
+    """`did you mean '…'?` for a mistyped name; empty where nothing is like it."""
+    by_lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f"did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
+def learners_workbook() -> Path | None:
+    """The workbook around the current folder, else the one named so in it."""
+    return workbook.current() or workbook.current(Path("workbook"))
+
+
+def needed_workbook() -> Path:
+    """The learner's workbook; ends the command where there is none."""
+    book = learners_workbook()
+    if book is None:
+        wrong("no workbook here; go to yours, or make one with 'autograder start'")
+    return book
+
+
+class ExerciseId(click.ParamType):
+    """The id of an exercise, turned into its definition."""
+
+    name = "id"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> "Exercise":
+        from autograder.registry import EXERCISES
+
+        name = str(value)
+        if name not in EXERCISES:
+            also = like(name, EXERCISES) or "'autograder list' shows them all"
+            wrong(f"no exercise {name!r}; {also}")
+        return EXERCISES[name]
+
+
+class Answers(click.ParamType):
+    """A notebook or a `.py` file; a folder of them too, where that makes sense."""
+
+    name = "path"
+
+    def __init__(self, folders: bool = False) -> None:
+        self.folders = folders
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        path = Path(str(value))
+        try:
+            there, folder, file = path.exists(), path.is_dir(), path.is_file()
+        except (OSError, ValueError):  # too long a name, a null byte
+            there = folder = file = False
+        if not there:
+            wrong(f"no file {str(path)!r}; {_nearest_file(path)}")
+        if folder and not self.folders:
+            wrong(f"{path} is a folder; name one notebook or .py file in it")
+        if not folder and path.suffix.lower() not in ENDINGS:
+            wrong(
+                f"{path} is neither a notebook (.ipynb) nor a .py file; name one of "
+                f"these{' or a folder of them' if self.folders else ''}"
+            )
+        if not folder and not file:
+            wrong(f"{path} is no regular file; name the notebook or .py file itself")
+        return path
+
+
+def _nearest_file(path: Path) -> str:
+    """Where the file may be that doesn't exist as named."""
+    book = learners_workbook()
+    if book is not None and (book / path.name).is_file():
+        return f"did you mean {os.path.relpath(book / path.name)!r}?"
+    try:
+        beside = sorted(path.parent.iterdir())
+    except (OSError, ValueError):
+        return f"there is no folder {str(path.parent)!r}"
+    known = [str(one) for one in beside if one.suffix.lower() in ENDINGS]
+    return like(str(path), known) or "name a notebook (.ipynb) or a .py file"
+
+
+def made_folder(path: Path) -> Path:
+    """The folder, made where it doesn't exist; ends the command if it can't be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(13, "Permission denied")
+    except FileExistsError:
+        wrong(f"{path} is a file; name a folder")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        wrong(f"can't write to {path} ({reason}); name another folder")
+    return path
