@@ -85,7 +85,8 @@ def _matches(
     ordered = [*wrong, *(one for one in trials if id(one) not in ids)]
     told_apart = False
     for one in ordered:
-        reply = answer.run(judge.exercise.probe, one.trial.x)
+        asked = {"grads": stage == "gradients" and one.trial.x["grads"], "watch": []}
+        reply = answer.run(judge.exercise.probe, one.trial.x | asked)
         if stage == "refusals":
             if compare.refused(reply) or not compare.alike(reply, one.actual, one.tol):
                 return False
