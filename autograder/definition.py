@@ -74,6 +74,7 @@ class Exercise:
     twin        the reference once more, with a switch wherever people slip; for a class
                 it takes the module first: `twin(module, x, *, switch=right)`
     mistakes    rows of switches, or wrong answers of their own
+    keeps       for a class: attributes that the contract names, such as num_heads
     uses        earlier exercises whose parts the learner builds on
     forbids     built-ins that would be the answer: names from `autograder.probes.watch`
     largest     the most elements a tensor may have, given the axes' sizes
@@ -94,6 +95,7 @@ class Exercise:
     properties: Sequence[Property] = ()
     twin: Callable[..., Any] | None = None
     mistakes: Sequence[Mistake] = ()
+    keeps: Sequence[str] = ()
     uses: Sequence[Callable[..., Any]] = ()
     forbids: Sequence[str] = ()
     largest: Callable[[Mapping[str, int]], int] | None = None

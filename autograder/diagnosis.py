@@ -148,6 +148,15 @@ def changed(names: list[str]) -> Diagnosis:
     )
 
 
+def unkept(name: str, expected: object, found: object) -> Diagnosis:
+    has = "there is none" if found is None else f"it is {found}"
+    return Diagnosis(
+        "attribute-not-kept",
+        f"The results are right, but the module should keep `{name}` under this name, "
+        f"here {expected}; {has}. Later exercises read `self.{name}`.",
+    )
+
+
 def differs() -> Diagnosis:
     return Diagnosis(
         "differs-when-repeated",

@@ -99,6 +99,9 @@ class Judge:
                 note("the same twice", not any(_differs(one) for one in plain))
         if tensors and self.exercise.owes("unchanged"):
             note("inputs left as they were", not any(_changed(one) for one in plain))
+        if self.exercise.keeps:
+            names_kept = ", ".join(self.exercise.keeps)
+            note(f"keeps {names_kept}", not any(_unkept(one) for one in plain))
         if self.exercise.forbids:
             note("your own work", not _called(seen))
         if self.exercise.largest:
@@ -138,6 +141,9 @@ class Judge:
             found.append(diagnosis.changed(changed))
         if any(_differs(one) for one in plain) and self.exercise.owes("repeatable"):
             found.append(diagnosis.differs())
+        unkept = [found for one in plain for found in _unkept(one)]
+        if unkept:
+            found.append(diagnosis.unkept(*unkept[0]))
         large = [one for one in plain if self._too_large(one)]
         if large:
             found.append(diagnosis.too_large(large[0].actual["largest"]))
@@ -257,6 +263,18 @@ def _status_of(seen: list[Evidence], wrong: list[Evidence]) -> str:
 def _changed(one: Evidence) -> list[str]:
     changed = one.actual.get("changed")
     return [str(name) for name in changed] if isinstance(changed, list) else []
+
+
+def _unkept(one: Evidence) -> list[tuple[str, object, object]]:
+    """Attributes that aren't there or hold something else: name, expected, found."""
+    wanted, kept = one.expected.get("kept"), one.actual.get("kept")
+    if not isinstance(wanted, Mapping) or not isinstance(kept, Mapping):
+        return []
+    return [
+        (name, value, kept.get(name))
+        for name, value in wanted.items()
+        if kept.get(name) != value
+    ]
 
 
 def _differs(one: Evidence) -> bool:

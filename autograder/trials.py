@@ -145,6 +145,7 @@ def _request(
         "sizes": exercise.largest is not None,
     }
     if exercise.make is not None:
+        x["keeps"] = list(exercise.keeps)
         x["make"] = {name: _named(values.pop(name), sizes) for name in exercise.make}
         x["weights"] = _weights(exercise, x["make"], seed, dtype)
     known = [name for name in exercise.parameters() if name in values]

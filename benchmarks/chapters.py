@@ -1,6 +1,6 @@
 """How long each chapter takes from top to bottom, in a fresh kernel.
 
-    python -m benchmarks.chapters
+python -m benchmarks.chapters
 """
 
 import time

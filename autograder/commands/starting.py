@@ -20,7 +20,9 @@ SAID = {
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=None)
+@click.argument(
+    "folder", metavar="[DIR]", type=click.Path(path_type=Path), default=None
+)
 def start(folder: Path | None) -> None:
     """Lay the chapters into DIR (./workbook), or bring them up to date.
 

@@ -5,6 +5,7 @@
   keywords  the names among them that must be given by keyword
   make      (build) the constructor's arguments
   weights   (build) the parameters, by name
+  keeps     (build) attributes that are asked for
   dtype     (build) the floating-point type that the module is given
   device    where it runs: "cpu", or "meta" to find tensors left behind
   grads     whether gradients are asked for
@@ -14,7 +15,8 @@
 
 What comes back: `out` (or `out.0`, `out.1` … for several), `kind` of the result,
 `changed` inputs, `again` (the second call gave the same), `grad.NAME`, `called`
-families, `largest`, `parameters` (name to shape), `error` or `grad_error`.
+families, `largest`, `parameters` (name to shape), `kept` attributes, `error` or
+`grad_error`.
 """
 
 import traceback
@@ -60,8 +62,9 @@ def build(
     if not x["args"]:
         return {"kind": "module", "parameters": shapes}
     has = dict(made.named_parameters())
+    kept = {name: _plain(getattr(made, name, None)) for name in x["keeps"]}
     seen = observe(made, x, {name: has[name] for name in weights})
-    return seen | {"parameters": shapes}
+    return seen | {"parameters": shapes, "kept": kept}
 
 
 PROBES: dict[str, Probe] = {"call": call, "build": build}

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from autograder.definition import Exercise, Mistake
-from autograder.inputs import normal, size
+from autograder.inputs import normal
 
 
 def scaled(x, y):
@@ -38,6 +38,7 @@ class Gate(nn.Module):
         super().__init__()
         if d_model % num_heads:
             raise ValueError(f"{d_model} % {num_heads} != 0")
+        self.num_heads = num_heads
         self.W_a = nn.Linear(d_model, d_model)
         self.W_b = nn.Linear(d_model, d_model, bias=False)
 
@@ -48,6 +49,7 @@ class Gate(nn.Module):
 GATE = Exercise(
     Gate,
     make={"d_model": "C", "num_heads": "h"},
+    keeps=["num_heads"],
     inputs={"a batch": {"x": normal("B T C")}},
     refuses={"10 features in 4 heads": {"d_model": 10, "num_heads": 4}},
     hints=["one", "two", "three"],
@@ -57,7 +59,4 @@ GATE = Exercise(
         else torch.tanh(module.W_b(module.W_a(x)))
     ),
     mistakes=[Mistake("tanh-last", "The tanh comes last.", order=False)],
-    uses=(),
 )
-
-NUM_HEADS = size("h")

@@ -157,6 +157,13 @@ class Wide(Gate):
 class Unchecked(Gate):
     def __init__(self, d_model, num_heads):
         super().__init__(d_model, 1)
+        self.num_heads = num_heads
+
+
+class Forgetful(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        del self.num_heads
 
 
 class Mischecked(Gate):
@@ -178,6 +185,7 @@ class Plain:
         (Renamed, "parameter-missing", "`W_a.weight`, `W_a.bias`"),
         (Wide, "parameter-shape", "(120, 60)"),
         (Unchecked, "not-refused", "10 features in 4 heads"),
+        (Forgetful, "attribute-not-kept", "`num_heads`"),
         (Mischecked, "wrong-exception", "RuntimeError"),
         (Plain, "no-module", "nn.Module"),
     ],
