@@ -1,0 +1,1 @@
+"""References once more, with a switch wherever people slip."""
