@@ -67,7 +67,7 @@ def _joined(name: str, statements: Sequence[Statement]) -> Slice:
         name=name,
         source=source,
         line_map=tuple(places),
-        imports=tuple(dict.fromkeys(_imported_modules(nodes))),
+        imports=tuple(sorted(set(_imported_modules(nodes)))),
         defines=tuple(sorted(set().union(*binds) - {"*"})),
     )
 

@@ -1,0 +1,264 @@
+"""Attention with a switch wherever people slip, and the slips by name.
+
+What builds on attention passes its switches down and inherits the rows.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from autograder.definition import Mistake
+
+Scale = Callable[[Tensor, Tensor], float]
+
+
+def root(x: Tensor, axis: int = -1) -> float:
+    return math.sqrt(x.shape[axis])
+
+
+def fits(
+    Q: Tensor,
+    K: Tensor,
+    *,
+    scale: Scale = lambda Q, K: 1 / root(Q),
+    turned: Callable[[Tensor], Tensor] = lambda K: K.mT,
+    exchanged: bool = False,
+    after: Callable[[Tensor], Tensor] = lambda scores: scores,
+) -> Tensor:
+    """The twin of attention_scores."""
+    if exchanged:
+        Q, K = K, Q
+    return after(Q @ turned(K) * scale(Q, K))
+
+
+#: What goes wrong with the scores.
+SCORES = [
+    Mistake(
+        "unscaled-scores",
+        "The scores are not divided by √d_k.",
+        scale=lambda Q, K: 1.0,
+    ),
+    Mistake(
+        "divided-by-d_k",
+        "The scores are divided by d_k, not by its square root, as happens too if √d_k "
+        "divides in two places.",
+        scale=lambda Q, K: 1 / root(Q) ** 2,
+    ),
+    Mistake(
+        "multiplied-by-root",
+        "The scores are multiplied by √d_k instead of divided: d_k ** -0.5 is already "
+        "the reciprocal.",
+        scale=lambda Q, K: root(Q),
+    ),
+    Mistake(
+        "divided-by-root-of-keys",
+        "The scores are divided by the square root of the number of keys; it should be "
+        "√d_k, the vectors' length: Q.shape[-1].",
+        scale=lambda Q, K: 1 / root(K, -2),
+    ),
+    Mistake(
+        "divided-by-root-of-queries",
+        "The scores are divided by the square root of the number of queries; it should "
+        "be √d_k, the vectors' length: Q.shape[-1].",
+        scale=lambda Q, K: 1 / root(Q, -2),
+    ),
+    Mistake(
+        "divided-by-root-of-axis-1",
+        "The scores are divided by the square root of Q.shape[1]; √d_k is that of the "
+        "last axis, Q.shape[-1], however many axes there are.",
+        scale=lambda Q, K: 1 / root(Q, 1),
+    ),
+    Mistake(
+        "queries-and-keys-exchanged",
+        "Queries and keys are exchanged: this is K Qᵀ, with a row for each key. The "
+        "scores are Q Kᵀ, with a row for each query.",
+        exchanged=True,
+    ),
+    Mistake(
+        "reshaped-not-transposed",
+        "K is given another shape (view, reshape) where its last two axes should be "
+        "transposed: the numbers of different keys are mixed. Take K.mT.",
+        turned=lambda K: K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]),
+    ),
+    Mistake(
+        "all-axes-reversed",
+        "K.T reverses all axes of a batch, not only the last two: take K.mT, or "
+        "K.transpose(-2, -1).",
+        turned=lambda K: K.permute(*range(K.dim())[::-1]),
+    ),
+    Mistake(
+        "axes-counted-from-the-front",
+        "K.transpose(1, 2) is right for three axes only: count from the end, "
+        "K.transpose(-2, -1), so that any number of leading axes works.",
+        turned=lambda K: K.transpose(1, 2),
+    ),
+    Mistake(
+        "first-axes-transposed",
+        "K.transpose(0, 1) is right for two axes only: count from the end, "
+        "K.transpose(-2, -1), so that any number of leading axes works.",
+        turned=lambda K: K.transpose(0, 1),
+    ),
+]
+
+
+def softmax(scores: Tensor) -> Tensor:
+    return scores.softmax(dim=-1)
+
+
+def weigh(weights: Tensor, K: Tensor, V: Tensor) -> Tensor:
+    return weights @ V
+
+
+def attend(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    mask: Tensor | None = None,
+    *,
+    blocked: Callable[[Tensor], Tensor] = lambda mask: mask == 0,
+    fill: float = -torch.inf,
+    added: bool = False,
+    late: bool = False,
+    squash: Callable[[Tensor], Tensor] = softmax,
+    drop: float = 0.0,
+    mix: Callable[[Tensor, Tensor, Tensor], Tensor] = weigh,
+    gives: str = "output weights",
+    **switches: Any,
+) -> tuple[Tensor, ...]:
+    """The twin of scaled_dot_product_attention; `switches` are those of the scores."""
+    scores = fits(Q, K, **switches)
+    if mask is not None and added:
+        scores = scores + mask
+    elif mask is not None and not late:
+        scores = scores.masked_fill(blocked(mask), fill)
+    weights = squash(scores)
+    if mask is not None and late:
+        weights = weights.masked_fill(blocked(mask), 0.0)
+    weights = F.dropout(weights, drop) if drop else weights
+    made = {"output": mix(weights, K, V), "weights": weights, "scores": scores}
+    return tuple(made[name] for name in gives.split())
+
+
+#: What goes wrong between scores and weights.
+WEIGHTS = [
+    Mistake(
+        "softmax-over-queries",
+        "The softmax runs over the queries; it should run over the keys, the last "
+        "axis: dim=-1.",
+        squash=lambda scores: scores.softmax(dim=-2),
+    ),
+    Mistake(
+        "softmax-over-axis-1",
+        "The softmax runs over axis 1; it should run over the keys, the last axis: "
+        "dim=-1.",
+        squash=lambda scores: scores.softmax(dim=1),
+    ),
+    Mistake(
+        "softmax-over-axis-0",
+        "The softmax runs over axis 0, across the batch; it should run over the "
+        "keys, the last axis: dim=-1.",
+        squash=lambda scores: scores.softmax(dim=0),
+    ),
+    Mistake(
+        "softmax-over-everything",
+        "The softmax runs over all scores of a matrix at once; each query's own "
+        "weights should add up to 1.",
+        squash=lambda scores: scores.flatten(-2).softmax(-1).view_as(scores),
+    ),
+    Mistake(
+        "no-softmax",
+        "The scores themselves are used as weights: the softmax is missing.",
+        squash=lambda scores: scores,
+    ),
+    Mistake(
+        "sum-without-keepdim",
+        "The exponentials are divided by a sum that has lost its axis: it needs "
+        "keepdim=True.",
+        squash=lambda scores: scores.exp() / scores.exp().sum(dim=-1),
+    ),
+    Mistake(
+        "dropout-left-in",
+        "A dropout is at work on the weights; the exercise has none.",
+        drop=0.1,
+    ),
+]
+
+#: What goes wrong with a mask.
+MASKS = [
+    Mistake(
+        "mask-inverted",
+        "The mask is inverted: True or 1 means may attend, and yours blocks there, "
+        "as nn.MultiheadAttention does.",
+        blocked=lambda mask: mask != 0,
+    ),
+    Mistake(
+        "mask-ignored",
+        "The mask has no effect: the result is the same with and without it.",
+        blocked=lambda mask: torch.zeros_like(mask, dtype=torch.bool),
+    ),
+    Mistake(
+        "mask-must-be-boolean",
+        "A mask of 0 and 1 is allowed too, and ~ doesn't turn numbers around: "
+        "`mask == 0` finds what is blocked in both.",
+        blocked=lambda mask: ~mask,
+    ),
+    Mistake(
+        "blocked-scores-zero",
+        "Blocked scores become 0, and a score of 0 still weighs e⁰ = 1: fill in "
+        "-∞ before the softmax.",
+        fill=0.0,
+    ),
+    Mistake(
+        "blocked-scores-highest",
+        "Blocked scores become +∞, which no sum survives; it is -∞ that gets weight 0.",
+        fill=torch.inf,
+    ),
+    Mistake(
+        "blocked-too-low-for-half",
+        "What is filled in for blocked scores, such as -1e9, doesn't fit into half "
+        "precision: take -torch.inf.",
+        fill=-1e9,
+    ),
+    Mistake(
+        "mask-added",
+        "The mask is added to the scores as it is, 0 or 1; blocked ones must lose "
+        "all their weight: fill in -∞.",
+        added=True,
+    ),
+    Mistake(
+        "mask-after-softmax",
+        "The mask is applied after the softmax, so the rows no longer add up to 1: "
+        "block the scores before it.",
+        late=True,
+    ),
+]
+
+#: What goes wrong with the values, or with what is given back.
+RESULTS = [
+    Mistake(
+        "weights-transposed",
+        "The weights are transposed before they meet the values: the output is "
+        "weights @ V.",
+        mix=lambda weights, K, V: weights.mT @ V,
+    ),
+    Mistake(
+        "keys-mixed",
+        "The output mixes the keys; it should mix the values: weights @ V.",
+        mix=lambda weights, K, V: weights @ K,
+    ),
+    Mistake(
+        "results-exchanged",
+        "The results have changed places: return the output first, then the weights.",
+        gives="weights output",
+    ),
+    Mistake(
+        "scores-returned",
+        "The second result holds the scores; it should hold the weights, which "
+        "come out of the softmax.",
+        gives="output scores",
+    ),
+]
