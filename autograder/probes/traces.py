@@ -17,7 +17,7 @@ from autograder.probes.basic import observe
 def traceless(
     theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The result, whether it hangs on a graph, and whether each `.grad` is as before."""
+    """The result, whether it hangs on a graph, and if each `.grad` is as it was."""
     args = dict(x["args"])
     where = args.pop("where")
     traces: dict[str, Any] = {}

@@ -16,7 +16,8 @@ def _last(states: Tensor) -> Tensor:
 
 
 def _size(gradient: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(gradient, dim=(0, 2))
+    size: Tensor = gradient.norm(dim=(0, 2))
+    return size
 
 
 def reach(

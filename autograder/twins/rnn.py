@@ -41,10 +41,6 @@ def read(
     return after(result(states[1:]))
 
 
-def _token_by_itself(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
-    return (x @ W_x + b).tanh()
-
-
 def _along_the_batch(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
     return read(x.transpose(0, 1), W_x, W_h, b).transpose(0, 1)
 
@@ -98,15 +94,9 @@ READ = [
     ),
     Mistake(
         "state-not-carried",
-        "The state isn't carried on: every token starts from 0 again. Set h to 0 once, "
-        "before the loop.",
+        "The state isn't carried on, so every token is looked at by itself: set h to 0 "
+        "once, before the loop, and add h @ W_h in every step.",
         carried=torch.zeros_like,
-    ),
-    Mistake(
-        "state-unused",
-        "The hidden state is left out: every token is looked at by itself. The term "
-        "h @ W_h belongs inside the tanh.",
-        wrong=_token_by_itself,
     ),
     Mistake(
         "state-cut-off",

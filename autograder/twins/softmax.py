@@ -131,14 +131,9 @@ CHOOSE = [
     ),
     Mistake(
         "not-divided",
-        "The powers aren't divided by their sum, so the shares don't add up to 1.",
+        "The powers aren't divided by their sum (or only by the largest, which is 1), "
+        "so the shares don't add up to 1.",
         total=lambda powers, dim: torch.ones_like(powers),
-    ),
-    Mistake(
-        "divided-by-the-largest",
-        "The powers are divided by the largest of them; divide by their sum, so that "
-        "the shares add up to 1.",
-        total=lambda powers, dim: powers.amax(dim, keepdim=True),
     ),
     Mistake(
         "divided-by-the-mean",

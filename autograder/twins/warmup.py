@@ -31,7 +31,8 @@ def compare(
 
 
 def _lengths_one(x: Tensor) -> Tensor:
-    return x / x.norm(dim=-1, keepdim=True)
+    length: Tensor = x.norm(dim=-1, keepdim=True)
+    return x / length
 
 
 def _reshaped(y: Tensor) -> Tensor:
