@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder import compare, symptoms
 from autograder.definition import Exercise, Mistake
@@ -85,7 +85,11 @@ def _matches(
     ordered = [*wrong, *(one for one in trials if id(one) not in ids)]
     told_apart = False
     for one in ordered:
-        reply = answer.run(judge.exercise.probe, one.trial.x)
+        asked: dict[str, Any] = {
+            "grads": stage == "gradients" and one.trial.x["grads"],
+            "watch": [],
+        }
+        reply = answer.run(judge.exercise.probe, one.trial.x | asked)
         if stage == "refusals":
             if compare.refused(reply) or not compare.alike(reply, one.actual, one.tol):
                 return False

@@ -43,7 +43,7 @@ def run(
 
 
 def freeze(notebook: NotebookNode) -> None:
-    """Put what `interact` shows at first in its widget's place, in an executed notebook.
+    """Put what `interact` shows at first in its place, in an executed notebook.
 
     On a page without a kernel the sliders would stand there and move nothing.
     """

@@ -93,7 +93,7 @@ def play(
     width: int = 32,
     batches: int = 300,
     batch_size: int = 64,
-    rate: float = 0.005,
+    rate: float = 0.01,
     seed: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """Train a fresh player on a game, then test it on hands that it hasn't seen.

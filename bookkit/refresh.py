@@ -9,8 +9,8 @@ book draws them anew.
 
 import argparse
 import hashlib
+import json
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
@@ -32,8 +32,6 @@ def normalise(notebook: NotebookNode) -> None:
     notebook.metadata = nbformat.from_dict(
         kept | {"kernelspec": KERNEL, "language_info": LANGUAGE}
     )
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    _give_ids(notebook.cells)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         cell.source = cell.source.rstrip("\n")
@@ -41,16 +39,20 @@ def normalise(notebook: NotebookNode) -> None:
             _normalise_outputs(cell)
 
 
-def _give_ids(cells: Iterable[NotebookNode]) -> None:
-    """Keep each cell's id; one that lacks its own gets one made from what it says."""
+def read(text: str) -> NotebookNode:
+    """A notebook from its text. A cell without an id of its own gets one made from what
+    it says, before nbformat would draw one at random."""
+    raw = json.loads(text)
+    raw["nbformat"], raw["nbformat_minor"] = 4, 5
     taken: set[str] = set()
-    for cell in cells:
+    for cell in raw["cells"]:
         name, again = cell.get("id"), 0
         while not name or name in taken:
-            text = f"{cell.cell_type} {again} {cell.source}"
-            name, again = hashlib.sha256(text.encode()).hexdigest()[:8], again + 1
+            said = f"{cell['cell_type']} {again} {''.join(cell['source'])}"
+            name, again = hashlib.sha256(said.encode()).hexdigest()[:8], again + 1
         cell["id"] = name
         taken.add(name)
+    return nbformat.reads(json.dumps(raw), as_version=4)
 
 
 def _normalise_outputs(cell: NotebookNode) -> None:
@@ -81,7 +83,7 @@ def dumps(notebook: NotebookNode) -> str:
 
 def refreshed(path: Path, progress: Progress | None = None) -> str:
     """The text that the notebook at `path` has once it was run and normalised."""
-    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    notebook = read(path.read_text(encoding="utf-8"))
     bar = progress or Progress(disable=True)
     task = bar.add_task(path.name, total=len(notebook.cells))
     run(notebook, path.parent.resolve(), lambda: bar.advance(task))

@@ -67,7 +67,8 @@ def runs(path: Path) -> bool:
 
 def find() -> Path:
     """The browser to test with, of those that are there. Raises FileNotFoundError."""
-    for path in installed(), playwrights():
+    for look in (installed, playwrights):
+        path = look()
         if path is not None and runs(path):
             return path
     raise FileNotFoundError(ADVICE)

@@ -59,6 +59,8 @@ def _bytes_of(path: Path) -> bytes:
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
         raise UnreadableError(f"the file can't be opened ({reason})") from None
+    except UnreadableError:
+        raise
     except ValueError:  # a null byte in the path
         raise UnreadableError("the file's name can't be used; rename it") from None
     if len(data) > MAX_BYTES:

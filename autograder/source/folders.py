@@ -135,7 +135,7 @@ def names_for(paths: Sequence[Path]) -> list[str]:
             if times[name] > 1 and parts[number] < len(path.parts)
         ]
         if not clashing:
-            return _numbered(names)
+            return _numbered([clean_name(name) for name in names])
         for number in clashing:
             parts[number] += 1
 
@@ -143,8 +143,8 @@ def names_for(paths: Sequence[Path]) -> list[str]:
 def _name(path: Path, parts: int) -> str:
     if parts == 0:
         has_ending = path.suffix and not path.is_dir()
-        return clean_name(path.stem if has_ending else path.name)
-    return clean_name("/".join(path.parts[-parts:]))
+        return path.stem if has_ending else path.name
+    return Path(*path.parts[-parts:]).as_posix()
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

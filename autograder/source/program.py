@@ -93,6 +93,15 @@ class Program:
     def history(self, name: str) -> History:
         return self._histories.get(name) or History(name)
 
+    def defined(self) -> list[str]:
+        """The names that are bound by more than an import, in order."""
+        bound = [
+            (each.bound_at, name)
+            for name, each in self._histories.items()
+            if each.bound_at is not None and name not in self._imported
+        ]
+        return [name for _, name in sorted(bound)]
+
     def refuse_broken(self, names: Iterable[str]) -> None:
         """Raise BrokenCell if one of the names seems to be defined in such a cell."""
         wanted = set(names)
@@ -123,12 +132,12 @@ class Program:
     def _histories_of_names(self) -> dict[str, History]:
         touches = [statement.touch for statement in self.statements]
         bound = set().union(*(touch.binds - touch.imports for touch in touches))
-        imported = set().union(*(touch.imports for touch in touches)) - bound
+        self._imported = set().union(*(touch.imports for touch in touches)) - bound
         functions = self._functions()
         histories: dict[str, History] = {}
         for statement, touch in zip(self.statements, touches, strict=True):
             # A module's function (torch.manual_seed(0)) changes nothing of ours.
-            changes = touch.stores | (touch.methods - imported)
+            changes = touch.stores | (touch.methods - self._imported)
             binds = touch.binds.copy()
             for function, call in touch.calls:
                 if (does := functions.get(function)) is not None:

@@ -1,14 +1,12 @@
 """Which statements a name needs, and in what order they have to run."""
 
-import builtins
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from .program import Program
-from .statements import Statement
+from .statements import BUILTINS, Statement
 
 END = 1 << 60  # the position after the last statement
-BUILTINS = frozenset(dir(builtins)) | {"__file__", "__builtins__"}
 # The built-in names that `from torch import *` or `from numpy import *` replaces.
 REPLACED = frozenset(
     "abs all any bool complex divmod float int max min pow range round sum".split()

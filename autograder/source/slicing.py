@@ -67,8 +67,8 @@ def _joined(name: str, statements: Sequence[Statement]) -> Slice:
         name=name,
         source=source,
         line_map=tuple(places),
-        imports=tuple(dict.fromkeys(_imported_modules(nodes))),
-        defines=tuple(sorted(set().union(*binds))),
+        imports=tuple(sorted(set(_imported_modules(nodes)))),
+        defines=tuple(sorted(set().union(*binds) - {"*"})),
     )
 
 
@@ -100,10 +100,8 @@ def defined_names(cells: Sequence[str]) -> list[str]:
     Cells that can't be read give the names that they seem to define.
     """
     program = program_of(tuple(cells))
-    touches = [statement.touch for statement in program.statements]
-    names = [sorted(touch.binds - touch.imports) for touch in touches]
-    names += [unread.seemingly_defined() for unread in program.broken]
-    return list(dict.fromkeys(name for some in names for name in some))
+    seeming = [name for each in program.broken for name in each.seemingly_defined()]
+    return list(dict.fromkeys([*program.defined(), *seeming]))
 
 
 def is_stub(code: Sequence[str] | Slice, name: str) -> bool:

@@ -1,6 +1,7 @@
 """The top-level statements of a submission, and which names each of them changes."""
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,7 @@ from .scopes import (
     running,
 )
 
+BUILTINS = frozenset(dir(builtins)) | {"__file__", "__builtins__"}
 Place = tuple[int, int]  # number of the code cell and of the line in it, both from 1
 
 # Methods that change what they are called on, besides torch's `zero_()` and its kind.
@@ -93,6 +95,8 @@ def touch_of(body: Sequence[ast.AST]) -> Touch:
         match node:
             case ast.Call():
                 _touch_by_call(node, touch)
+            case ast.Name(id=name, ctx=ast.Del()) if name in BUILTINS:
+                touch.stores.add(name)  # the built-in is back; other names stay defined
             case ast.Attribute(ctx=ast.Store() | ast.Del(), value=value):
                 touch.stores.update(root(value))
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
@@ -212,7 +216,7 @@ def _first_line(node: ast.stmt) -> int:
 def _own_text(node: ast.stmt, lines: Sequence[str], shared: bool) -> tuple[str, ...]:
     """The lines of a statement, without neighbours on them (`a = 1; b = 2`)."""
     own = list(lines)
-    if shared or own[-1].rstrip().endswith("\\"):
+    if shared or own[-1].rstrip().endswith("\\"):  # that would go on
         own[-1] = own[-1].encode()[: node.end_col_offset].decode()
     if shared:
         own[0] = own[0].encode()[node.col_offset :].decode()

@@ -51,8 +51,8 @@ DEFINED = {
     "import as": ["from math import sqrt as g", "f = lambda: int(g(49))"],
     "a class that is called": ["class f(int):\n    def __new__(cls): return 7"],
     "one line with others": ["a = 5; f = lambda: a + 2; a = 5"],
-    "a trailing backslash": ["f = lambda: 7 \\\n", "g = 1"],
-    "text of several lines": ['f = lambda: len("""a\n# b\n%c""")'],
+    "a trailing backslash": ["f = lambda: 7 \\\n\ng = 1"],
+    "text of several lines": ['f = lambda: len("""a\n#b\n%c""")'],
     "characters of several bytes": ["ä = 'ü'; f = lambda: 6 + len(ä); ö = 1"],
     "by global": ["def make():\n    global f\n    f = lambda: 7", "make()"],
     "by global, with a result": [

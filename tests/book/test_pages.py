@@ -1,0 +1,190 @@
+"""The built book as a reader meets it, in headless Chromium."""
+
+import functools
+import http.server
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+
+from tests.browser import FLAGS, find
+
+HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
+CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
+PAGES = ["index", "references", *(f"chapters/{name}" for name in CHAPTERS)]
+ATTENTION = "chapters/02_attention"
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 900}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves the book without a line for each request."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address at which the built book is served."""
+    assert (HTML / "index.html").is_file(), "there is no book yet: run `make book`"
+    handler = functools.partial(Quiet, directory=HTML)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    executable = find()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=list(FLAGS)
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, site: str) -> Iterator[Page]:
+    """A fresh tab, light and wide, that never leaves this machine."""
+    context = chromium.new_context(
+        base_url=site, viewport=DESK, color_scheme="light", accept_downloads=True
+    )
+    tab = context.new_page()
+    tab.set_default_timeout(15_000)
+    yield tab
+    context.close()
+
+
+@pytest.fixture
+def elsewhere(page: Page, site: str) -> list[str]:
+    """The addresses on other hosts that the page asks for; they get no answer."""
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        if route.request.url.startswith(site):
+            route.continue_()
+        else:
+            asked.append(route.request.url)
+            route.abort()
+
+    page.route("**/*", answer)
+    return asked
+
+
+def open_page(page: Page, name: str) -> None:
+    page.goto(f"/{name}.html", wait_until="load")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_loads_without_an_error_and_from_here_alone(page, elsewhere, name):
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "console",
+        lambda said: errors.append(said.text) if said.type == "error" else None,
+    )
+    open_page(page, name)
+    page.wait_for_load_state("networkidle")
+    assert errors == []
+    assert elsewhere == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_phone_scrolls_down_only(page, name):
+    page.set_viewport_size(PHONE)
+    open_page(page, name)
+    page.wait_for_load_state("networkidle")
+    for folded in page.locator("details").all():
+        folded.evaluate("box => box.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_formula_is_drawn(page, name):
+    open_page(page, f"chapters/{name}")
+    expect(page.locator("mjx-container").first).to_be_visible()
+    assert page.locator("mjx-merror").count() == 0
+    assert page.locator(".math").count() == page.locator(".math mjx-container").count()
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_figure_loads_and_is_described(page, name):
+    open_page(page, f"chapters/{name}")
+    pictures = page.locator("article img").all()
+    for picture in pictures:
+        picture.scroll_into_view_if_needed()
+        assert picture.evaluate("img => img.decode().then(() => img.naturalWidth)") > 0
+        assert len(picture.get_attribute("alt")) > 20, picture.get_attribute("src")
+    assert pictures
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_hints_and_solution_unfold_under_each_exercise(page, name):
+    open_page(page, f"chapters/{name}")
+    helps = page.locator(".exercise-help")
+    stubs = page.locator(".cell_input", has_text=re.compile(r"^\s*@exercise\s"))
+    assert helps.count() == stubs.count() > 0
+    for box in helps.first.locator("details").all():
+        body = box.locator(".sd-card-body, .sd-summary-content").first
+        expect(body).to_be_hidden()
+        box.locator("summary").click()
+        expect(body).to_be_visible()
+    titles = [text.strip() for text in helps.first.locator("summary").all_inner_texts()]
+    assert titles == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Solution"]
+    expect(helps.first.locator(".solution pre")).to_contain_text('"""')
+
+
+def test_search_finds_an_exercise(page):
+    page.goto("/search.html?q=scaled_dot_product_attention")
+    expect(page.locator("#search-results a").first).to_be_visible()
+    links = page.locator("#search-results a").all()
+    assert any(ATTENTION in link.get_attribute("href") for link in links)
+
+
+def test_dark_mode_follows_the_system_and_the_button(page):
+    page.emulate_media(color_scheme="dark")
+    open_page(page, ATTENTION)
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    button = page.locator("button.theme-switch-button:visible").first
+    button.click()  # from the system's choice to light
+    expect(root).to_have_attribute("data-theme", "light")
+    button.click()
+    expect(root).to_have_attribute("data-theme", "dark")
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "dark")
+
+
+def test_notebook_downloads_as_published(page):
+    open_page(page, ATTENTION)
+    page.locator(".dropdown-download-buttons > button").click()
+    link = page.locator(".btn-download-source-button")
+    with page.expect_download() as waiting:
+        link.evaluate(
+            "a => { a.removeAttribute('target'); a.download = ''; a.click() }"
+        )
+    published = Path(HTML.parents[1] / f"{ATTENTION}.ipynb").read_text()
+    assert Path(waiting.value.path()).read_text() == published
+
+
+def test_citation_leads_to_the_reference(page):
+    open_page(page, ATTENTION)
+    page.locator("a[href*='references.html#id']").first.click()
+    expect(page).to_have_url(re.compile(r"references\.html#id\d+$"))
+    assert page.locator(":target").count() == 1
+
+
+def test_code_has_a_copy_button(page):
+    open_page(page, ATTENTION)
+    cell = page.locator(".cell_input").first
+    cell.hover()
+    expect(cell.locator("button.copybtn")).to_be_visible()
