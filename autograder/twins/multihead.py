@@ -1,0 +1,184 @@
+"""Multi-head attention with a switch wherever people slip, and the slips by name.
+
+The switches of attention itself pass through, so its rows are inherited here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.definition import Mistake
+from autograder.twins.attention import MASKS, RESULTS, SCORES, WEIGHTS, attend
+from autograder.twins.heads import (
+    Turn,
+    along,
+    as_they_are,
+    cut,
+    cut_not_moved,
+    join,
+    tiled,
+)
+
+
+def heads_attend(
+    module: Any,
+    x: Tensor,
+    mask: Tensor | None = None,
+    *,
+    made_with: str = "qkv",
+    cut: Callable[[Tensor, int], Tensor] = cut,
+    share_k: Callable[[Tensor, int], Tensor] = lambda K, groups: K,
+    share_v: Callable[[Tensor, int], Tensor] = lambda V, groups: V,
+    mask_seen: Turn = as_they_are,
+    causal: bool = False,
+    join: Turn = join,
+    last: Callable[[Any, Tensor], Any] = lambda module, x: module.W_o(x),
+    plus: Callable[[Tensor], Tensor | float] = lambda x: 0.0,
+    **switches: Any,
+) -> Any:
+    """The twin of MultiHeadAttention; `switches` are those of attention."""
+    layers = {name: getattr(module, f"W_{name}") for name in "qkv"}
+    num_heads: int = module.num_heads
+    kv_heads: int = getattr(module, "num_kv_heads", num_heads)
+    used = zip("qkv", made_with, (num_heads, kv_heads, kv_heads), strict=True)
+    cuts = {name: cut(layers[source](x), count) for name, source, count in used}
+    K = share_k(cuts["k"], num_heads // kv_heads)
+    V = share_v(cuts["v"], num_heads // kv_heads)
+    if mask is not None:
+        mask = mask_seen(mask)
+    if causal:
+        triangle = torch.ones(x.shape[1], x.shape[1], device=x.device).tril()
+        mask = triangle if mask is None else triangle * (mask != 0)
+    heads, _ = attend(cuts["q"], K, V, mask, **switches)
+    return last(module, join(heads)) + plus(x)
+
+
+def grouped(module: Any, x: Tensor, mask: Tensor | None = None, **switches: Any) -> Any:
+    """The twin of GroupedQueryAttention: heads share keys and values."""
+    right = {"share_k": along(1), "share_v": along(1)}
+    return heads_attend(module, x, mask, **(right | switches))
+
+
+def first_for_all(x: Tensor, groups: int) -> Tensor:
+    return x[:, :1].expand(-1, x.shape[1] * groups, -1, -1)
+
+
+def without(rows: list[Mistake], *ids: str) -> list[Mistake]:
+    """Rows but those that can't be told apart, or don't apply, here."""
+    return [row for row in rows if row.id not in ids]
+
+
+#: What goes wrong in the layer as a whole.
+LAYER = [
+    Mistake(
+        "divided-by-root-d_model",
+        "The scores are divided by √d_model; each head's vectors have length d_k, so "
+        "it should be √d_k.",
+        scale=lambda Q, K: (Q.shape[1] * Q.shape[-1]) ** -0.5,
+    ),
+    Mistake(
+        "no-output-projection",
+        "W_o is never applied: the joined heads are returned as they are.",
+        last=lambda module, x: x,
+    ),
+    Mistake(
+        "output-projection-twice",
+        "W_o is applied twice.",
+        last=lambda module, x: module.W_o(module.W_o(x)),
+    ),
+    Mistake(
+        "input-added",
+        "The input is added to the result; the residual connection is the block's "
+        "business, not the attention's.",
+        plus=lambda x: x,
+    ),
+    Mistake(
+        "causal-always",
+        "Positions see no later ones although no mask says so: attend everywhere "
+        "unless a mask is given.",
+        causal=True,
+    ),
+    Mistake(
+        "heads-attend-to-each-other",
+        "The heads of one token attend to each other, not the tokens: the heads' axis "
+        "was never moved in front of the positions. Exchange axes 1 and 2 after the "
+        "cut, and back before the join.",
+        cut=cut_not_moved,
+        join=lambda x: x.flatten(2),
+    ),
+    Mistake(
+        "mask-given-an-axis",
+        "The mask gets an axis for the heads, but it is broadcastable to (B, h, T, T) "
+        "as it comes: use it as it is.",
+        mask_seen=lambda mask: mask.unsqueeze(1),
+    ),
+]
+
+#: Projections that take each other's place, where W_q, W_k and W_v have one shape.
+EXCHANGED = [
+    Mistake(
+        "v-from-w-k",
+        "V is made with W_k; W_v is never used: look for copy and paste.",
+        made_with="qkk",
+    ),
+    Mistake(
+        "k-from-w-q",
+        "K is made with W_q; W_k is never used: look for copy and paste.",
+        made_with="qqv",
+    ),
+    Mistake(
+        "one-matrix-for-all",
+        "Q, K and V are all made with W_q; each has a matrix of its own.",
+        made_with="qqq",
+    ),
+]
+
+#: Rows of attention that show in a layer's output, each in its own way.
+INHERITED = [
+    *without(
+        SCORES,
+        "divided-by-root-of-queries",  # as many as keys
+        "first-axes-transposed",
+        "all-axes-reversed",
+    ),
+    *WEIGHTS,
+    *MASKS,
+    *without(RESULTS, "keys-mixed", "results-exchanged", "scores-returned"),
+]
+
+#: How shared keys and values go wrong.
+SHARED = [
+    Mistake(
+        "tiled-heads",
+        "Keys and values are tiled, 0 1 2 0 1 2, so query heads meet the wrong "
+        "ones. Neighbours share: repeat each, 0 0 1 1 2 2.",
+        share_k=tiled,
+        share_v=tiled,
+    ),
+    Mistake(
+        "keys-tiled",
+        "The keys are tiled, 0 1 2 0 1 2, while the values are repeated as they "
+        "should be, 0 0 1 1 2 2.",
+        share_k=tiled,
+    ),
+    Mistake(
+        "values-tiled",
+        "The values are tiled, 0 1 2 0 1 2, while the keys are repeated as they "
+        "should be, 0 0 1 1 2 2.",
+        share_v=tiled,
+    ),
+    Mistake(
+        "first-head-for-all",
+        "All query heads get key/value head 0; head i belongs to the query heads "
+        "i*groups to i*groups + groups - 1.",
+        share_k=first_for_all,
+        share_v=first_for_all,
+    ),
+    Mistake(
+        "v-from-w-k",
+        "V is made with W_k; W_v is never used: look for copy and paste.",
+        made_with="qkk",
+    ),
+]

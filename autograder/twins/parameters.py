@@ -1,0 +1,102 @@
+"""The parameters of an attention layer, counted with a switch for every slip."""
+
+from collections.abc import Callable
+
+from autograder.definition import Mistake
+
+
+def count(
+    d_model: int,
+    num_heads: int,
+    num_kv_heads: int | None = None,
+    bias: bool = True,
+    *,
+    kv_width: Callable[[int, int, int], int] = lambda C, h, kv: kv * (C // h),
+    matrices: str = "qkvo",
+    o_inputs: Callable[[int, int], int] = lambda C, width: C,
+    biases: Callable[[int, int], int] = lambda C, width: 2 * C + 2 * width,
+    biased: Callable[[bool], bool] = bool,
+    times: Callable[[int], int] = lambda h: 1,
+) -> int:
+    """The twin of attention_parameters."""
+    kv = num_heads if num_kv_heads is None else num_kv_heads
+    width = kv_width(d_model, num_heads, kv)
+    outputs = {"q": d_model, "k": width, "v": width}
+    weights = sum(d_model * outputs[name] for name in matrices if name != "o")
+    if "o" in matrices:
+        weights += o_inputs(d_model, width) * d_model
+    return (weights + biases(d_model, width) * biased(bias)) * times(num_heads)
+
+
+def divided(
+    d_model: int, num_heads: int, num_kv_heads: int | None = None, bias: bool = True
+) -> float:
+    kv = num_heads if num_kv_heads is None else num_kv_heads
+    width = d_model / num_heads * kv
+    return 2 * (d_model + width) * (d_model + bias)
+
+
+#: How the count goes wrong.
+COUNTS = [
+    Mistake(
+        "kv-heads-ignored",
+        "num_kv_heads has no effect: with fewer key/value heads W_k and W_v have "
+        "num_kv_heads * d_k outputs, not d_model.",
+        kv_width=lambda C, h, kv: C,
+    ),
+    Mistake(
+        "kv-width-without-d_k",
+        "W_k and W_v are counted with num_kv_heads outputs; each key/value head "
+        "has d_k of them: num_kv_heads * (d_model // num_heads).",
+        kv_width=lambda C, h, kv: kv,
+    ),
+    Mistake(
+        "kv-width-upside-down",
+        "W_k and W_v are counted with d_model // num_kv_heads outputs; it should "
+        "be num_kv_heads * (d_model // num_heads).",
+        kv_width=lambda C, h, kv: C // kv,
+    ),
+    Mistake(
+        "output-matrix-forgotten",
+        "W_o's matrix is not counted: it has d_model * d_model weights.",
+        matrices="qkv",
+    ),
+    Mistake(
+        "output-matrix-shrunk",
+        "W_o shrinks with the key/value heads; it takes the joined query heads, so "
+        "it stays (d_model, d_model).",
+        o_inputs=lambda C, width: width,
+    ),
+    Mistake(
+        "biases-forgotten",
+        "The biases are not counted: each matrix has one for each of its outputs.",
+        biases=lambda C, width: 0,
+    ),
+    Mistake(
+        "biases-of-full-width",
+        "Four biases of d_model numbers are counted; those of W_k and W_v are as "
+        "long as their outputs, num_kv_heads * d_k.",
+        biases=lambda C, width: 4 * C,
+    ),
+    Mistake(
+        "output-bias-forgotten",
+        "The bias of W_o is not counted.",
+        biases=lambda C, width: C + 2 * width,
+    ),
+    Mistake(
+        "bias-ignored",
+        "bias=False has no effect: without biases only the matrices count.",
+        biased=lambda bias: True,
+    ),
+    Mistake(
+        "times-the-heads",
+        "The count is multiplied by num_heads; each head has only its slice of the "
+        "matrices, and the slices together are one of each.",
+        times=lambda h: h,
+    ),
+    Mistake(
+        "float-result",
+        "The result is a float, since / is the true division: take //.",
+        wrong=divided,
+    ),
+]
