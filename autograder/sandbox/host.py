@@ -95,7 +95,9 @@ class Server:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        if self._base:
             scratch.remove(self._base)
+            self._base = ""
 
     def _ask(
         self, message: dict[str, Any], fds: Sequence[int] = (), seconds: float = ANSWER
@@ -115,14 +117,15 @@ class Server:
             raise SandboxError("workers need a system that can fork a process")
         hidden = [str(folder.resolve()) for folder in self.hide]
         self._base = tempfile.mkdtemp(prefix="autograder-")
+        setup = {"plain": self.plain, "hidden": hidden, "base": self._base}
         with tempfile.TemporaryFile() as errors:
-            self._launch(errors)
-            setup = {"plain": self.plain, "hidden": hidden, "base": self._base}
             try:
+                self._launch(errors)
                 answer = self._ask(setup, seconds=START)
-            except ServerDied:
+            except (ServerDied, OSError) as error:
                 errors.seek(0)
-                answer = {"failed": errors.read()[-2000:].decode(errors="replace")}
+                printed = errors.read()[-2000:].decode(errors="replace").strip()
+                answer = {"failed": printed or str(error)}
         if "failed" in answer:
             self.close()
             raise SandboxError(f"the sandbox doesn't start: {answer['failed']}")

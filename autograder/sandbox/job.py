@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 Status = Literal["timeout", "out_of_memory", "crashed", "error"]
 STATUSES: tuple[str, ...] = get_args(Status)
+LINE_LOST = 111  # the exit status of a worker that can't reach the grader any more
 
 
 @dataclass(frozen=True)

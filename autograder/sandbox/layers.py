@@ -150,13 +150,6 @@ def confine(setup: Setup, limits: Limits) -> list[str]:
     names = ["session", *_limit(setup, limits)]
     if setup.uid is not None:
         _become(setup.uid)
-    if sys.platform == "linux":
-        names += _give_up_privileges()
-    return names
-
-
-def _give_up_privileges() -> list[str]:
-    names = []
     steps: dict[str, Callable[[], None]] = {
         "no capabilities": linux.drop_capabilities,
         "no new privileges": lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
@@ -234,10 +227,9 @@ def _threads(process: Path) -> int:
 
 def adopt_orphans() -> list[str]:
     """Become the parent of what a process leaves behind that this one started."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
-            return ["orphans are found"]
+    with suppress(OSError):
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+        return ["orphans are found"]
     return []
 
 

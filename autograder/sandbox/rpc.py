@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import wire
 from ..probes import PROBES
 from .control import ServerDied
-from .job import STATUSES, Job, Limits, Status, Stopped
+from .job import LINE_LOST, STATUSES, Job, Limits, Status, Stopped
 
 if TYPE_CHECKING:
     from .host import Server
@@ -171,7 +171,7 @@ class Worker:
 
     def _cause(self, end: dict[str, Any]) -> tuple[Status, str]:
         code, cpu = int(end["code"]), float(end["cpu"])
-        if not end["by_itself"]:
+        if not end["by_itself"] or code == LINE_LOST:
             return "crashed", "It closed its line to the grader."
         if code == -signal.SIGXCPU or (
             code == -signal.SIGKILL and cpu >= self.limits.cpu

@@ -35,7 +35,7 @@ def main(fd: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
     if setup.rich:
         setup.layers += layers.enter_namespaces()
-    setup.layers += layers.adopt_orphans()
+    layers.adopt_orphans()
     pid = os.fork()
     if pid == 0:
         _serve(line, setup)
@@ -63,7 +63,9 @@ def _serve(line: socket.socket, setup: Setup) -> NoReturn:
 
 def _prepare(setup: Setup) -> list[str]:
     """Load what workers need, settle in, and give the layers that they will have."""
-    layers.die_with_parent()
+    with suppress(OSError):
+        layers.die_with_parent()
+    setup.layers += layers.adopt_orphans()  # a fork doesn't inherit it
     from . import worker  # torch takes seconds, and must not be there before the fork
 
     files = worker.warm_up()

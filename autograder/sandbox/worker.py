@@ -4,7 +4,6 @@ import os
 import random
 import resource
 import sys
-import traceback
 from typing import Any, NoReturn
 
 import einops
@@ -13,7 +12,7 @@ import torch
 from .. import wire
 from ..probes import run
 from . import layers, stand_in
-from .job import Job, Limits
+from .job import LINE_LOST, Job, Limits
 from .layers import Setup
 from .loading import Parts, explain, load
 
@@ -40,11 +39,10 @@ def main(setup: Setup, limits: Limits, folder: str, line: int, out: int) -> NoRe
         _seed()
         layers.confine(setup, limits)
         Service(limits).serve()
-    except (EOFError, BrokenPipeError):
-        pass  # the grader has what it needs
-    except BaseException:
-        traceback.print_exc()
-    os._exit(1)
+    except (EOFError, OSError):  # they closed it, or the grader did and has no need
+        os._exit(LINE_LOST)
+    finally:
+        os._exit(1)  # whatever happens, never go on as a copy of the server
 
 
 def _take_descriptors(line: int, out: int) -> None:
@@ -93,7 +91,7 @@ class Service:
                 answer = wire.pack(self._answer(request), self.limits.reply)
             except MemoryError:
                 answer = last_words
-            except wire.WireError as error:
+            except BaseException as error:
                 answer = wire.pack(self._stopped(request, error))
             if os.getpid() != self.pid:
                 os._exit(0)  # a copy that they forked has come back from their code
