@@ -1,6 +1,6 @@
-"""Every chapter: its stubs match the references, and filled with them it runs through.
+"""Every chapter: its stubs match the references, and filled with them it runs.
 
-Under nbval (`make test`) each chapter also runs as published, every exercise unattempted,
+Under nbval (`make test`) each chapter also runs as published, nothing attempted,
 and its outputs are compared with the stored ones.
 """
 
