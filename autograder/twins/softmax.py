@@ -74,8 +74,8 @@ CHOOSE = [
     ),
     Mistake(
         "nothing-taken-off",
-        "Nothing is taken off the scores, so the powers of e overflow (float32 from "
-        "89, float16 from 12): take each row's largest score off first.",
+        "Nothing is taken off the scores, so powers of e overflow (float32 from 89, "
+        "float16 from 12) or all become 0: take each row's largest score off first.",
         shift=lambda x, dim: torch.zeros((), dtype=x.dtype, device=x.device),
     ),
     Mistake(
