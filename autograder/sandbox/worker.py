@@ -4,6 +4,7 @@ import os
 import random
 import resource
 import sys
+import tempfile
 from typing import Any, NoReturn
 
 import einops
@@ -27,6 +28,7 @@ def warm_up() -> list[str]:
     x = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     einops.einsum(x, x, "a b, c b -> a c").softmax(-1)
     einops.rearrange(x, "a b -> b a")
+    torch.manual_seed(0)  # the first time it reads the sources of all who call it
     stand_in.forget_project()
     return [file for file in (torch.__file__, einops.__file__, os.__file__) if file]
 
@@ -35,7 +37,9 @@ def main(setup: Setup, limits: Limits, folder: str, line: int, out: int) -> NoRe
     """Give up everything, take one job from the line, and serve its requests."""
     try:
         _take_descriptors(line, out)
-        _take_folder(folder)
+        os.chdir(folder)
+        tempfile.tempdir = folder
+        sys.argv = [MODULE]
         _seed()
         layers.confine(setup, limits)
         Service(limits).serve()
@@ -57,16 +61,9 @@ def _take_descriptors(line: int, out: int) -> None:
     sys.stdin = os.fdopen(0)
 
 
-def _take_folder(folder: str) -> None:
-    os.chdir(folder)
-    for name in ("HOME", "TMPDIR"):
-        os.environ[name] = folder
-    sys.argv = [MODULE]
-
-
 def _seed() -> None:
     random.seed(0)
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # the processor's; no other is in use here
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(0)
 

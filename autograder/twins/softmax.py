@@ -112,6 +112,7 @@ CHOOSE = [
         "Large scores are clamped, so those above the limit come out alike; shift them "
         "instead: take each row's largest off.",
         before=lambda x: x.clamp(max=80.0),
+        shift=lambda x, dim: torch.zeros((), dtype=x.dtype, device=x.device),
     ),
     Mistake(
         "minus-infinity-as-a-number",

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from autograder.sandbox import Job, Limits, Server, Stopped
+from autograder.sandbox import PLAIN, Job, Limits, Server, Stopped
 
 QUICK = Limits(wall=5, cpu=4, memory=256 << 20, processes=16)
 HIDDEN = Path(torch.__file__).parent / "include"
@@ -87,7 +87,8 @@ def eventually(condition, seconds=5):
 def _lab(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_KEY", "a secret")
-        with Server(hide=[HIDDEN], plain=request.param == "plain") as server:
+        without = PLAIN if request.param == "plain" else ()
+        with Server(hide=[HIDDEN], without=without) as server:
             yield Lab(server)
             base = server._base
     assert processes_of(base) == []

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import SandboxError, Server, host
+from autograder.sandbox import PLAIN, SandboxError, Server, host
 
-from .conftest import eventually, processes_of
+from .conftest import Lab, eventually, processes_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,9 +21,39 @@ def test_what_every_unix_has_is_there(lab):
     assert {"session", "time limit", "file size limit"} <= set(lab.server.isolation)
 
 
-def test_plain_does_without_namespaces_and_another_user(lab):
+def test_what_is_left_out_is_not_there(lab):
     more = {"own user", "own view of the files", "process namespace"}
-    assert not lab.server.plain or not more & set(lab.server.isolation)
+    assert not lab.server.without or not more & set(lab.server.isolation)
+
+
+@pytest.fixture
+def user_only():
+    """As root in an ordinary container: another user, but no namespaces."""
+    with Server(without=["namespaces"]) as server:
+        if "own user" not in server.isolation:
+            pytest.skip("needs root, and a Python that others can read")
+        yield Lab(server)
+
+
+def test_another_user_alone_protects_the_server_and_files(user_only):
+    source = """
+import os, tempfile
+def f():
+    for kind, action in {
+        "kill the server": lambda: os.kill(os.getppid(), 9),
+        "write to /etc": lambda: open("/etc/passwd", "a"),
+        "list the base": lambda: os.listdir(os.path.dirname(os.getcwd())),
+    }.items():
+        try:
+            action()
+        except PermissionError:
+            continue
+        return kind
+    with tempfile.NamedTemporaryFile(delete=False) as file:
+        return os.path.exists(file.name)
+"""
+    assert user_only.out(source) is True
+    user_only.check_nothing_is_left()
 
 
 def test_the_full_one_reports_each_layer_once(lab):
@@ -37,10 +67,19 @@ def test_it_cannot_start_is_said_in_one_line(monkeypatch):
     assert "\n" not in str(info.value)
 
 
-def test_a_python_without_torch_is_said(monkeypatch):
-    monkeypatch.setitem(host.FIXED, "PYTHONHOME", "/nowhere")
-    with pytest.raises(SandboxError, match="doesn't start"):
+def test_a_torch_that_does_not_load_is_said(monkeypatch, tmp_path):
+    (tmp_path / "torch.py").write_text("raise ImportError('no libtorch')")
+    path = [str(tmp_path), str(ROOT)]
+    monkeypatch.setattr(host, "_import_path", lambda: path)
+    with pytest.raises(SandboxError, match="doesn't start: ImportError: no libtorch"):
         Server().__enter__()
+
+
+def test_a_python_that_does_not_start_is_said(monkeypatch):
+    monkeypatch.setitem(host.FIXED, "PYTHONHOME", "/nowhere")
+    with pytest.raises(SandboxError, match="the sandbox doesn't start") as info:
+        Server().__enter__()
+    assert "\n" not in str(info.value)
 
 
 def test_a_failed_start_leaves_no_folder(monkeypatch, tmp_path):
@@ -54,17 +93,17 @@ def test_a_failed_start_leaves_no_folder(monkeypatch, tmp_path):
 KILLED = """
 from autograder.sandbox import *
 source = "import os, time\\nif not os.fork(): time.sleep(60)\\ndef f(): time.sleep(60)"
-with Server(plain={plain}) as server, server.worker(Job("f", source)) as worker:
+with Server(without={without}) as server, server.worker(Job("f", source)) as worker:
     print(server._base, flush=True)
     worker.run("call", {{"args": {{}}}})
 """
 
 
 @linux
-@pytest.mark.parametrize("plain", [False, True])
-def test_a_grader_that_is_killed_leaves_nothing_running(plain):
+@pytest.mark.parametrize("without", [(), PLAIN], ids=["full", "plain"])
+def test_a_grader_that_is_killed_leaves_nothing_running(without):
     grader = subprocess.Popen(
-        [sys.executable, "-c", KILLED.format(plain=plain)],
+        [sys.executable, "-c", KILLED.format(without=without)],
         stdout=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},

@@ -372,6 +372,15 @@ def test_a_server_that_dies_costs_one_exercise(lab):
     assert lab.server._process is not first
 
 
+def test_a_server_that_is_stopped_costs_one_exercise(lab, monkeypatch):
+    monkeypatch.setattr("autograder.sandbox.host.STOP", 0.5)
+    if lab.has("own user"):
+        pytest.skip("the worker can't reach the server")
+    source = "import os, signal\ndef f():\n    os.kill(os.getppid(), signal.SIGSTOP)\n"
+    assert lab.end(source).status in {None, "crashed"}
+    monkeypatch.undo()
+
+
 def test_a_server_that_died_between_exercises_costs_none(full):
     base = full.server._base
     full.server._process.kill()
