@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from autograder.commands.checking import check, watch
 from autograder.commands.classes import grade
 from autograder.commands.listing import list_exercises, progress
 from autograder.commands.starting import start
-from autograder.commands.values import Wrong, like, wrong
+from autograder.commands.values import Wrong, like, spelled, wrong
 from autograder.render.words import clean
 
 INTERRUPTED = 130  # what a shell reports of a command that Ctrl-C ended
@@ -40,13 +40,13 @@ class OneLine(click.Group):
             wrong(f"no command {name!r}; {also}")
         return super().resolve_command(ctx, args)
 
-    def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:
+    def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command and leave with its exit code, without a traceback."""
         extra |= {"prog_name": "autograder", "standalone_mode": False}
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(AttributeError):  # not a terminal, file or pipe
                 stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-        sys.exit(_ended(lambda: super(OneLine, self).main(args, **extra)))
+        sys.exit(_ended(lambda: super(OneLine, self).main(*args, **extra)))
 
 
 def _ended(command: Callable[[], Any]) -> int:
@@ -86,32 +86,21 @@ def _our_fault(error: Exception) -> str:
 
 def sentence(error: click.ClickException) -> str:
     """What was wrong with the usage and what to do, in one line."""
+    if isinstance(error, Wrong) or not isinstance(error, click.UsageError):
+        return error.message
     ctx = getattr(error, "ctx", None)
-    if isinstance(error, Wrong) or ctx is None:
-        return error.format_message()
-    see = f"see '{ctx.command_path} --help'"
+    path = ctx.command_path if ctx else "autograder"
+    see = f"see '{path} --help'"
     match error:
         case click.NoSuchOption(option_name=name):
-            options = [text for one in ctx.command.params for text in one.opts]
-            near = [text for text in [*options, "--help"] if text.startswith("-")]
-            return f"{ctx.command_path} has no option {name}; {like(name, near) or see}"
+            params = ctx.command.params if ctx else []
+            known = [text for one in params for text in one.opts]
+            near = [text for text in [*known, "--help"] if text.startswith("-")]
+            return f"'{path}' has no option {name}; {like(name, near) or see}"
         case click.MissingParameter(param=click.Parameter() as param):
-            return f"{ctx.command_path} needs {_spelled(param)}; {see}"
-        case click.BadParameter(param=click.Parameter() as param):
-            return f"{_spelled(param)}: {_plain(error.message)}; {see}"
-    return f"{_plain(error.format_message())}; {see}"
-
-
-def _spelled(param: click.Parameter) -> str:
-    """A parameter as it is typed: `PATH`, `--out DIR`."""
-    metavar = (param.metavar or param.human_readable_name).strip("[].…")
-    option = isinstance(param, click.Option)
-    return f"{param.opts[0]} {metavar}" if option else metavar
-
-
-def _plain(message: str) -> str:
-    """One of click's sentences as a part of ours."""
-    return message[:1].lower() + message[1:].rstrip(".")
+            return f"'{path}' needs {spelled(param)}; {see}"
+    message = error.format_message()
+    return f"{message[:1].lower()}{message[1:].rstrip('.')}; {see}"
 
 
 @click.group(

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from autograder import diagnosis
+from autograder.cutting import cut_out
 from autograder.definition import Exercise
 from autograder.judge import Judge
 from autograder.registry import EXERCISES, chapter_of, of_chapter, used_by
@@ -17,7 +18,6 @@ from autograder.source import (
     Submission,
     defined_names,
     is_stub,
-    read_file,
     slice_for,
 )
 from autograder.trials import seed_of
@@ -50,13 +50,6 @@ def grade_submission(
         for name in asked_for(submission)
         if only in (None, name)
     ]
-
-
-def check_file(path: Path, only: str | None = None) -> list[Verdict]:
-    """Grade one notebook or `.py` file. Raises UnreadableError."""
-    submission = Submission(path.stem, path, (read_file(path),))
-    with Server() as server:
-        return grade_submission(server, submission, Options(), only)
 
 
 def asked_for(submission: Submission) -> list[str]:
@@ -135,18 +128,9 @@ class Grading:
 
     def _slice(self, file: SourceFile, without: frozenset[str] = frozenset()) -> Slice:
         """What the answer needs; where it uses a stub, the part takes its place."""
-        stubs = {
-            one
-            for one in defined_names(file.cells)
-            if one in EXERCISES and one != self.exercise.id and is_stub(file.cells, one)
-        }
-        instead = sorted(stubs | without)
-        cut = slice_for(file.cells, self.exercise.id, instead)
+        cut = cut_out(file.cells, self.exercise.id, without)
         assert cut is not None
-        if not instead:
-            return cut
-        imports = f"from autograder.parts import {', '.join(instead)}\n"
-        return replace(cut, source=_after_future(cut.source, imports))
+        return cut
 
     def _judged(self, file: SourceFile, cut: Slice, own: bool = True) -> Verdict:
         judge = judge_of(
@@ -232,15 +216,6 @@ def _as_parts(source: str) -> str:
         for line in source.splitlines()
     ]
     return "\n".join(lines) + "\n"
-
-
-def _after_future(source: str, line: str) -> str:
-    """A line put before all others but `from __future__` imports."""
-    lines = source.splitlines(keepends=True)
-    at = 0
-    while at < len(lines) and lines[at].startswith("from __future__"):
-        at += 1
-    return "".join([*lines[:at], line, *lines[at:]])
 
 
 def hands_in_the_part(source: str, name: str) -> bool:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder import parts, workbook
+from autograder.cutting import cut_out
 from autograder.registry import of_chapter
-from autograder.source import BrokenCell, slice_for
+from autograder.source import BrokenCell
 from autograder.verdict import Verdict
 
 
@@ -22,7 +23,7 @@ def keep(
     if not verdict.passed:
         return None
     try:
-        found = slice_for(cells, name)
+        found = cut_out(cells, name)
         if found is None:
             raise ValueError("its definition was not found among the cells")
         if not tried:

@@ -52,17 +52,32 @@ class TooLarge(WireError):
 
 def pack(value: Any, limit: int = FRAME_LIMIT) -> bytes:
     """A frame that holds the value. Raises WireError where it can't."""
-    buffers: list[memoryview] = []
+    body = _Body(limit)
     try:
-        head = json.dumps(_encode(value, buffers, 0), separators=(",", ":")).encode()
+        head = json.dumps(_encode(value, body, 0), separators=(",", ":")).encode()
     except ValueError as error:  # an int with more digits than Python prints
         raise WireError(f"can't send it: {error}") from error
-    _check_lengths(len(head), sum(b.nbytes for b in buffers), limit)
-    prefix = PREFIX.pack(MAGIC, len(head), sum(b.nbytes for b in buffers))
-    return b"".join([prefix, head, *buffers])
+    _check_lengths(len(head), body.size, limit)
+    prefix = PREFIX.pack(MAGIC, len(head), body.size)
+    return b"".join([prefix, head, *body.buffers])
 
 
-def _encode(value: Any, buffers: list[memoryview], depth: int) -> Any:
+class _Body:
+    """The bytes of the tensors met so far."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.size = limit, 0
+        self.buffers: list[memoryview] = []
+
+    def add(self, tensor: torch.Tensor) -> None:
+        """Raises TooLarge before it copies: a view can be larger than all memory."""
+        self.size += tensor.numel() * tensor.dtype.itemsize
+        _check_lengths(0, self.size, self.limit)
+        flat = tensor.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
+        self.buffers.append(flat.contiguous().view(torch.uint8).numpy().data)
+
+
+def _encode(value: Any, body: _Body, depth: int) -> Any:
     if depth > DEPTH_LIMIT:
         raise WireError(f"can't send more than {DEPTH_LIMIT} levels of containers")
     if value is None or isinstance(value, bool):
@@ -74,27 +89,26 @@ def _encode(value: Any, buffers: list[memoryview], depth: int) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, torch.Tensor):
-        return {"tensor": _encode_tensor(value, buffers)}
+        return {"tensor": _encode_tensor(value, body)}
     if isinstance(value, (list, tuple)):
-        items = [_encode(item, buffers, depth + 1) for item in value]
+        items = [_encode(item, body, depth + 1) for item in value]
         return {"tuple": items} if isinstance(value, tuple) else items
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
                 raise WireError(f"can't send a dict with a key {key!r:.80}: no str")
-        return {"dict": {k: _encode(v, buffers, depth + 1) for k, v in value.items()}}
+        return {"dict": {k: _encode(v, body, depth + 1) for k, v in value.items()}}
     raise WireError(f"can't send a {type(value).__module__}.{type(value).__qualname__}")
 
 
-def _encode_tensor(tensor: torch.Tensor, buffers: list[memoryview]) -> dict[str, Any]:
+def _encode_tensor(tensor: torch.Tensor, body: _Body) -> dict[str, Any]:
     if tensor.dtype not in DTYPE_NAMES or tensor.layout is not torch.strided:
         raise WireError(f"can't send a {tensor.layout} tensor of {tensor.dtype}")
     entry = {"dtype": DTYPE_NAMES[tensor.dtype], "shape": list(tensor.shape)}
     if tensor.device.type == "meta":
         return entry | {"meta": True}
     if tensor.numel():
-        flat = tensor.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
-        buffers.append(flat.contiguous().view(torch.uint8).numpy().data)
+        body.add(tensor)
     return entry
 
 
@@ -123,8 +137,8 @@ def _lengths(prefix: bytes | bytearray, limit: int) -> tuple[int, int]:
 def _check_lengths(head: int, body: int, limit: int) -> None:
     if head > HEAD_LIMIT or head + body > limit:
         raise TooLarge(
-            f"{head + body:,} bytes, {head:,} of them for the head: the limits are "
-            f"{limit:,} and {HEAD_LIMIT:,}"
+            f"it takes {head + body:,} bytes, of which {head:,} hold no tensors; "
+            f"{limit:,} and {HEAD_LIMIT:,} are allowed"
         )
 
 

@@ -6,7 +6,6 @@ so the published chapters stay as they are, whoever runs them.
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +78,9 @@ def forget(book: Path, name: str) -> None:
 def write(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-    Path(name).replace(path)
+    writing = path.with_name(f".writing-{os.getpid()}-{path.name}")
+    try:
+        writing.write_text(text, "utf-8", newline="\n")
+        writing.replace(path)
+    finally:
+        writing.unlink(missing_ok=True)

@@ -18,14 +18,16 @@ PAPER = "#ffffff"
 # ordered so that the first three also keep apart in grey, and dark enough for labels.
 PALETTE = ["#0072b2", "#d55e00", "#009e73", "#8c4b7e", "#56b4e9", "#e69f00", INK]
 
+BLOCKED = "#c9ced4"  # a blocked score, -inf, is grey
+
 # From nearly nothing to the palette's blue: more is darker.
-AMOUNT = LinearSegmentedColormap.from_list("amount", ["#f3f6f9", "#9cc8e3", PALETTE[0]])
+AMOUNT = LinearSegmentedColormap.from_list(
+    "amount", ["#f3f6f9", "#9cc8e3", PALETTE[0]]
+).with_extremes(bad=BLOCKED)
 # Orange below zero, nearly nothing at zero, blue above.
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", [PALETTE[1], "#f2b48c", "#f6f6f6", "#9cc8e3", PALETTE[0]]
-)
-for colours in (AMOUNT, SIGNED):
-    colours.set_bad("#c9ced4")  # a blocked score, -inf, is grey
+).with_extremes(bad=BLOCKED)
 
 
 def use_style() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -9,11 +10,23 @@ from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+from nbclient.output_widget import OutputWidget
 from nbformat import NotebookNode
 
 CELL_TIMEOUT = 300  # seconds; a cell that takes longer hangs
 WIDGET = "application/vnd.jupyter.widget-view+json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+
+
+class _SilentOutput(OutputWidget):
+    """An output widget that keeps what it shows to itself.
+
+    nbclient would tell the kernel, through the very socket on which it waits for the
+    cell's reply; now and then the reply then goes unnoticed until the time is up.
+    """
+
+    def sync_state(self) -> None:
+        pass
 
 
 def run(
@@ -29,7 +42,7 @@ def run(
     def executed(**_: Any) -> None:
         on_cell()
 
-    NotebookClient(
+    client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,
         kernel_name="python3",
@@ -39,7 +52,10 @@ def run(
         # a kernel on this machine talks unencrypted, and would warn of it each time
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
         on_cell_complete=executed,
-    ).execute()
+    )
+    client.widget_registry["@jupyter-widgets/output"]["OutputModel"] = _SilentOutput
+    # The tensors are small, and several chapters may run at a time.
+    client.execute(env={"OMP_NUM_THREADS": "1"} | os.environ)
 
 
 def freeze(notebook: NotebookNode) -> None:

@@ -6,7 +6,7 @@ import os
 import struct
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 import torch
@@ -157,8 +157,13 @@ def test_a_list_that_holds_itself_is_refused():
 
 
 def test_the_sender_keeps_to_the_limit_too():
-    with pytest.raises(TooLarge, match="limits are 1,000"):
+    with pytest.raises(TooLarge, match=r"4,0\d\d bytes.* 1,000"):
         pack(torch.zeros(1000), limit=1000)
+
+
+def test_a_view_larger_than_memory_is_refused_uncopied():
+    with pytest.raises(TooLarge):
+        pack(torch.zeros(1).expand(1 << 40))
 
 
 def tensor_head(shape, dtype="float32", **more):
@@ -217,10 +222,8 @@ def test_a_damaged_frame_is_a_value_or_a_wire_error(value, data):
         place = data.draw(st.integers(0, len(damaged) - 1))
         damaged[place] = data.draw(st.integers(0, 255))
     damaged = damaged[: data.draw(st.integers(0, len(damaged)))]
-    try:
+    with suppress(WireError):
         unpack(damaged)
-    except WireError as error:
-        assert str(error)
 
 
 def test_frames_pass_through_a_pipe_one_after_the_other():

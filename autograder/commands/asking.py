@@ -7,7 +7,7 @@ import click
 
 from autograder import chapters, workbook
 from autograder.commands.screen import console, paragraph, show_source
-from autograder.commands.values import ExerciseId, needed_workbook, wrong
+from autograder.commands.values import Count, ExerciseId, needed_workbook, wrong
 
 if TYPE_CHECKING:
     from autograder.definition import Exercise
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("exercise", metavar="ID", type=ExerciseId())
-@click.argument("number", metavar="[N]", type=click.IntRange(min=1), default=1)
+@click.argument("number", metavar="[N]", type=Count(), default=1)
 def hint(exercise: "Exercise", number: int) -> None:
-    """Show hint N of an exercise: 1 is a nudge, the last one nearly the answer."""
+    """Show hint N: 1 is a nudge, the last one nearly the answer."""
     count = len(exercise.hints)
     if number > count:
         wrong(f"{exercise.id} has {count} hints; ask for 1 to {count}")
@@ -39,15 +39,16 @@ def solution(exercise: "Exercise") -> None:
 @click.argument("exercise", metavar="ID", type=ExerciseId())
 @click.option("--stub", is_flag=True, help="Print the exercise's stub as well.")
 def reset(exercise: "Exercise", stub: bool) -> None:
-    """Start an exercise anew: forget that it was passed, and your saved part.
+    """Start an exercise anew: forget that you passed it.
 
-    Your notebook stays as it is. With --stub, standard output holds the stub alone.
+    Your saved part goes too; your notebook stays as it is. With --stub, standard
+    output holds the stub alone.
     """
     book, name = needed_workbook(), exercise.id
     known = name in workbook.progress(book)
     workbook.forget(book, name)
     dropped = workbook.drop_part(book, name)
-    what = " and your part" if dropped else ""
+    what = " and your part are" if dropped else " is"
     done = f"{name} is open again: its progress{what} forgotten."
     if not known and not dropped:
         done = f"{name} was open already."

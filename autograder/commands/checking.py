@@ -1,5 +1,6 @@
 """`check` and `watch`: one learner's answers, judged in the terminal."""
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,12 +12,13 @@ import watchfiles
 
 from autograder import chapters, workbook
 from autograder.commands.screen import console, counted, show
-from autograder.commands.values import Answers, ExerciseId, wrong
-from autograder.source import UnreadableError, read_file
+from autograder.commands.values import Answers, ExerciseId, Wrong, wrong
+from autograder.source import SourceFile, Submission, UnreadableError, read_file
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
     from autograder.definition import Exercise
+    from autograder.sandbox import Server
 
 
 @click.command()
@@ -29,35 +31,34 @@ def check(path: Path, exercise: "Exercise | None") -> None:
 
     In a workbook, progress is noted and what is right becomes your part.
     """
-    try:
-        checked(path, exercise)
-    except UnreadableError as error:
-        wrong(f"can't read {path}: {error}")
+    with Checker() as checker:
+        try:
+            checker.check(path, exercise)
+        except UnreadableError as error:
+            wrong(f"can't read {path}: {error}")
 
 
 @click.command()
 @click.argument("path", metavar="PATH", type=Answers())
 def watch(path: Path) -> None:
     """Grade a notebook or a .py file each time it is saved."""
-    try:
-        _once_more(path)
-        click.echo(f"Watching {path}: save it to check again, Ctrl-C to stop.")
+    with contextlib.suppress(KeyboardInterrupt), Checker() as checker:
+        _once(checker, path)
         for _ in saves(path):
             click.echo(f"\n── saved at {time.strftime('%H:%M:%S')} ──")
-            _once_more(path)
-            click.echo("Watching; Ctrl-C to stop.")
-    except KeyboardInterrupt:
-        click.echo("\nStopped watching.")
+            _once(checker, path)
+    click.echo("\nStopped watching.")
 
 
-def _once_more(path: Path) -> None:
+def _once(checker: "Checker", path: Path) -> None:
     """Check a file that may be half written, or gone for a moment."""
     try:
-        checked(path)
+        checker.check(path)
     except UnreadableError as error:
         click.echo(f"Can't read {path}: {error}.")
-    except click.UsageError as error:
-        click.echo(f"{error.format_message()}.")
+    except Wrong as error:
+        click.echo(f"{error.message}.")
+    click.echo(f"Watching {path}: save it to check again, Ctrl-C to stop.")
 
 
 def saves(path: Path) -> Iterator[None]:
@@ -88,27 +89,65 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def checked(path: Path, exercise: "Exercise | None" = None) -> None:
-    """Judge the answers in a file, show the verdicts, keep what a workbook keeps."""
-    path = path.resolve()
-    cells = read_file(path).cells  # before torch loads: most complaints come from here
-    with console().status("checking …"):
-        from autograder.grading import check_submission
-        from autograder.registry import EXERCISES
+class Checker(contextlib.ExitStack):
+    """Checks files, all in one sandbox; its server starts when first needed."""
 
-        verdicts = check_submission(path, exercise.id if exercise else None)
-    if not verdicts:
-        wrong(f"{path.name} defines no exercise; 'autograder list' shows their names")
-    book = workbook.current(path.parent)
-    if book is not None:
-        verdicts = [_kept(book, verdict, cells) for verdict in verdicts]
-    for before, verdict in zip([None, *verdicts], verdicts, strict=False):
-        if before and (before.checks or verdict.checks):
+    _server: "Server | None" = None
+
+    def check(self, path: Path, exercise: "Exercise | None" = None) -> None:
+        """Judge a file's answers, show the verdicts, keep what a workbook keeps."""
+        path = path.resolve()
+        file = read_file(path)  # before torch loads: most complaints come from here
+        with console().status("checking …"):
+            verdicts = self._verdicts(file, exercise)
+        if not verdicts:
+            what = exercise.id if exercise else "exercise"
+            wrong(f"{path.name} holds no {what}; 'autograder list' shows what there is")
+        book = workbook.current(path.parent)
+        if book is not None:
+            verdicts = [_kept(book, verdict, file.cells) for verdict in verdicts]
+        _show_all(verdicts)
+        for line in _closing(path, book, verdicts):
+            click.echo(line)
+
+    def _verdicts(self, file: SourceFile, exercise: "Exercise | None") -> list[Verdict]:
+        from autograder.grading import Options, grade_submission
+        from autograder.sandbox import SandboxError, Server
+
+        if self._server is None:
+            self._server = self.enter_context(contextlib.closing(Server()))
+        handed_in = Submission(file.path.stem, file.path, (file,))
+        only = exercise.id if exercise else None
+        try:
+            return grade_submission(self._server, handed_in, Options(), only)
+        except SandboxError as error:
+            raise click.ClickException(str(error)) from error
+
+
+def _show_all(verdicts: Sequence[Verdict]) -> None:
+    """Show verdicts, an empty line around each that says more than one line."""
+    from autograder.registry import EXERCISES
+
+    short = True
+    for verdict in verdicts:
+        was_short, short = short, not (verdict.checks or verdict.diagnosis)
+        if verdict is not verdicts[0] and not (was_short and short):
             click.echo()
         show(verdict, EXERCISES[verdict.exercise].hints)
-    click.echo(f"\n{summary(verdicts)}")
+
+
+def _closing(
+    path: Path, book: Path | None, verdicts: Sequence[Verdict]
+) -> Iterator[str]:
+    """What all the verdicts together say, and how to go on."""
+    from autograder import keeping
+
+    yield f"\n{summary(verdicts)}"
+    if book is not None:
+        for chapter in sorted({one.chapter for one in verdicts}):
+            yield keeping.far(book, chapter)
     if path.is_relative_to(chapters.PUBLISHED):
-        click.echo("This is a published chapter: work in a copy, 'autograder start'.")
+        yield "This is a published chapter: 'autograder start' lays a copy to work in."
 
 
 def _kept(book: Path, verdict: Verdict, cells: Sequence[str]) -> Verdict:

@@ -1,16 +1,19 @@
 """`grade`: a class's submissions."""
 
-import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from autograder.commands.screen import counted
-from autograder.commands.values import Answers, made_folder, wrong
+from autograder.commands.values import Answers, Count, made_folder, wrong
 from autograder.source import UsageError
+
+if TYPE_CHECKING:
+    from autograder.report import Result
 
 
 @click.command()
@@ -27,7 +30,7 @@ from autograder.source import UsageError
 @click.option(
     "--jobs",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=Count(),
     help="How many submissions to grade at once; by default, one a processor.",
 )
 @click.option(
@@ -44,8 +47,9 @@ def grade(
     key: Path | None,
     partial: bool,
 ) -> None:
-    """Grade a class: notebooks, .py files, or folders with a submission each entry.
+    """Grade a class: notebooks, .py files, or folders of them.
 
+    Each entry of a folder is a submission; a folder in it is one of several files.
     A wrong or hostile submission is a result; the command itself still succeeds.
     """
     for path in paths:
@@ -53,8 +57,13 @@ def grade(
             wrong(f"--out {out} lies in {path}, among what is graded; choose another")
     secret = _secret(key)
     made_folder(out)
-    _grade(paths, out, jobs or os.cpu_count() or 1, secret, partial)
-    click.echo(_summary(out))
+    results = _graded(paths, out, jobs or os.cpu_count() or 1, secret, partial)
+    unread = sum(one.error is not None for one in results)
+    could_not = f", {unread} of them could not be" if unread else ""
+    graded = counted(len(results), "submission")
+    click.echo(
+        f"{graded} graded{could_not}: results.json, grades.csv, feedback in {out}"
+    )
 
 
 def _secret(key: Path | None) -> bytes | None:
@@ -71,10 +80,13 @@ def _secret(key: Path | None) -> bytes | None:
     return secret
 
 
-def _grade(
+def _graded(
     paths: tuple[Path, ...], out: Path, jobs: int, key: bytes | None, partial: bool
-) -> None:
-    from autograder import grading
+) -> "list[Result]":
+    """Grade, with a bar on a terminal that shows how far."""
+    from autograder import classroom
+    from autograder.grading import Options
+    from autograder.sandbox import SandboxError
 
     screen = Console(stderr=True)
     columns = TextColumn("grading"), BarColumn(), MofNCompleteColumn()
@@ -83,22 +95,14 @@ def _grade(
     ) as bar:
         task = bar.add_task("grading", total=None)
         try:
-            grading.grade(
+            return classroom.grade(
                 paths,
                 out,
                 jobs,
-                key,
-                partial,
+                Options(key, partial),
                 lambda done, total: bar.update(task, completed=done, total=total),
             )
         except UsageError as error:
             wrong(str(error))
-
-
-def _summary(out: Path) -> str:
-    """How many submissions there were, and where to look."""
-    found = json.loads((out / "results.json").read_text("utf-8"))["submissions"]
-    unread = sum("error" in one for one in found)
-    could_not = f", {unread} of them unreadable" if unread else ""
-    graded = counted(len(found), "submission")
-    return f"{graded} graded{could_not}: results.json, grades.csv and feedback in {out}"
+        except SandboxError as error:
+            raise click.ClickException(str(error)) from error

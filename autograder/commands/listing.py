@@ -19,7 +19,7 @@ BAR = 20
 
 @click.command("list")
 def list_exercises() -> None:
-    """List the exercises by chapter: points, time, difficulty, what is passed.
+    """List the exercises, what they are worth and what is passed.
 
     In a pipe: one a line, its id first.
     """

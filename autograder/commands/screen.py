@@ -30,7 +30,9 @@ def show_source(source: str) -> None:
     if screen.is_terminal:
         from rich.syntax import Syntax
 
-        screen.print(Syntax(source.rstrip(), "python", background_color="default"))
+        # the terminal's own colours, and nothing cut or padded: it may be copied
+        highlighted = Syntax("", "python", theme="ansi_dark").highlight(source.rstrip())
+        screen.print(highlighted, soft_wrap=True)
     else:
         click.echo(source.rstrip())
 

@@ -24,9 +24,10 @@ SAID = {
     "folder", metavar="[DIR]", type=click.Path(path_type=Path), default=None
 )
 def start(folder: Path | None) -> None:
-    """Lay the chapters into DIR (./workbook), or bring them up to date.
+    """Lay the chapters into DIR, or bring them up to date.
 
-    What you wrote is never touched.
+    DIR is by default the workbook you are in, else ./workbook. What you wrote is
+    never touched.
     """
     if not chapters.published():
         wrong(
@@ -34,8 +35,7 @@ def start(folder: Path | None) -> None:
             "run 'pip install -e .' in the clone and start from there"
         )
     book = _fitting(folder)
-    made_folder(book / workbook.MARK)
-    made_folder(book)
+    made_folder(made_folder(book) / workbook.MARK)
     for line in said(book, chapters.lay(book)):
         click.echo(line)
 
@@ -63,16 +63,15 @@ def _fitting(folder: Path | None) -> Path:
 def said(book: Path, laid: Iterable[Laid]) -> Iterator[str]:
     """What was done, a line a chapter, and what to do next."""
     told = [one for one in laid if one.outcome in SAID]
-    if told:
-        yield f"Workbook {book}:"
-    else:
-        yield f"Workbook {book}: every chapter is up to date."
+    here = book.resolve() == Path.cwd()
+    name = "This workbook" if here else f"Workbook {book}"
+    yield f"{name}:" if told else f"{name}: every chapter is up to date."
     width = max((len(one.name) for one in told), default=0)
     for one in told:
         yield f"  {one.name:<{width}}  {SAID[one.outcome]}"
     if any(one.outcome == "behind" for one in told):
         yield "To get a newer one beside yours, rename yours and start again."
     yield "Next:"
-    if book.resolve() != Path.cwd():
+    if not here:
         yield f"  cd {shlex.quote(str(book))}"
     yield "  jupyter lab"

@@ -44,7 +44,14 @@ def needed_workbook() -> Path:
     return book
 
 
-class ExerciseId(click.ParamType):
+def spelled(param: click.Parameter) -> str:
+    """A parameter as it is typed: `PATH`, `--out DIR`."""
+    metavar = (param.metavar or param.human_readable_name).strip("[].")
+    option = isinstance(param, click.Option)
+    return f"{param.opts[0]} {metavar}" if option else metavar
+
+
+class ExerciseId(click.ParamType["Exercise"]):
     """The id of an exercise, turned into its definition."""
 
     name = "id"
@@ -61,7 +68,22 @@ class ExerciseId(click.ParamType):
         return EXERCISES[name]
 
 
-class Answers(click.ParamType):
+class Count(click.ParamType[int]):
+    """A whole number, at least 1."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        text = str(value)
+        if not text.isdecimal() or not int(text):
+            assert param is not None
+            wrong(f"{spelled(param)} must be a whole number from 1 on, not {text!r}")
+        return int(text)
+
+
+class Answers(click.ParamType[Path]):
     """A notebook or a `.py` file; a folder of them too, where that makes sense."""
 
     name = "path"
@@ -78,7 +100,8 @@ class Answers(click.ParamType):
         except (OSError, ValueError):  # too long a name, a null byte
             there = folder = file = False
         if not there:
-            wrong(f"no file {str(path)!r}; {_nearest_file(path)}")
+            kind = "file or folder" if self.folders else "file"
+            wrong(f"no {kind} {str(path)!r}; {_nearest_file(path)}")
         if folder and not self.folders:
             wrong(f"{path} is a folder; name one notebook or .py file in it")
         if not folder and path.suffix.lower() not in ENDINGS:

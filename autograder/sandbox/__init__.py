@@ -8,8 +8,8 @@ A `Server` is a fresh interpreter that holds torch, einops and the probes, and f
 worker for each exercise. `Stopped` says how a worker ended that gave no answer.
 """
 
-from .host import Server
+from .host import PLAIN, Server
 from .job import Job, Limits, SandboxError, Stopped
 from .rpc import Worker
 
-__all__ = ["Job", "Limits", "SandboxError", "Server", "Stopped", "Worker"]
+__all__ = ["PLAIN", "Job", "Limits", "SandboxError", "Server", "Stopped", "Worker"]

@@ -1,16 +1,21 @@
 """The grader's end: a `Server` is started, asked for workers, and started again."""
 
 import os
+import signal
+import site
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
+
+import einops
+import torch
 
 from . import control, scratch
 from .control import ServerDied
@@ -18,8 +23,9 @@ from .job import Job, Limits, SandboxError
 from .rpc import Worker
 
 ROOT = Path(__file__).parents[2]
-START, ANSWER = 120.0, 30.0  # seconds to import torch, and to fork or end a worker
-KEPT = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT"]
+START, FORK, STOP = 180.0, 60.0, 20.0  # seconds that the server has for these
+PLAIN = ("namespaces", "own view of the files", "own user")
+KEPT = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
 FIXED = {
     "CUDA_VISIBLE_DEVICES": "",
     "LOGNAME": "learner",  # torch may ask who one is, and the user have no name
@@ -33,13 +39,15 @@ FIXED = {
 class Server:
     """A process that forks workers, one at a time. Each job slot has one of its own.
 
-    `hide` are folders that no worker may see, beside the project's own. `plain` does
-    without what only Linux has. `isolation` says what was achieved.
+    `hide` are folders that no worker may see, beside the project's own. `isolation`
+    says which layers were achieved; `without` leaves out some that Linux has.
     """
 
-    def __init__(self, hide: Sequence[Path] = (), plain: bool = False) -> None:
+    def __init__(
+        self, hide: Sequence[Path] = (), without: Collection[str] = ()
+    ) -> None:
         self.hide = [*hide, *project_folders()]
-        self.plain = plain
+        self.without = without
         self.isolation: list[str] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
@@ -67,21 +75,25 @@ class Server:
         finally:
             worker.close()
 
-    def fork(self, limits: Limits, fds: list[int]) -> None:
+    def fork(self, job: Job, limits: Limits, fds: list[int]) -> None:
         """Have a worker forked that holds these descriptors: its line, its output."""
+        optim = any("optim" in source for source in (job.source, *job.parts.values()))
         for again in (False, True):
             try:
                 if self._line is None:
                     self._start()
-                self._ask({"fork": asdict(limits)}, fds)
-                return
+                request = {"fork": asdict(limits), "optim": optim}
+                answer = self._ask(request, fds, FORK)
+                break
             except ServerDied as error:  # a learner's code has taken it down: once more
                 if again:
                     raise SandboxError(f"the sandbox doesn't run: {error}") from error
+        if "failed" in answer:
+            raise SandboxError(f"the sandbox makes no worker: {answer['failed']}")
 
     def end_worker(self, grace: float) -> dict[str, Any]:
         """End the worker and its like; how it ended. Raises ServerDied."""
-        return self._ask({"stop": grace})
+        return self._ask({"stop": grace}, (), STOP)
 
     def close(self) -> None:
         """End the server and whatever it has started."""
@@ -89,16 +101,18 @@ class Server:
             self._line.close()  # by which the server learns that it is to end
             self._line = None
         if self._process is not None:
-            try:
-                self._process.wait(ANSWER)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            for number in (0, signal.SIGTERM, signal.SIGKILL):  # 0 is none
+                self._process.send_signal(number)
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(STOP)
+                    break
             self._process = None
+        if self._base:
             scratch.remove(self._base)
+            self._base = ""
 
     def _ask(
-        self, message: dict[str, Any], fds: Sequence[int] = (), seconds: float = ANSWER
+        self, message: dict[str, Any], fds: Sequence[int], seconds: float
     ) -> dict[str, Any]:
         if self._line is None:
             raise ServerDied("it isn't running")
@@ -115,14 +129,15 @@ class Server:
             raise SandboxError("workers need a system that can fork a process")
         hidden = [str(folder.resolve()) for folder in self.hide]
         self._base = tempfile.mkdtemp(prefix="autograder-")
+        setup = {"without": [*self.without], "hidden": hidden, "base": self._base}
         with tempfile.TemporaryFile() as errors:
-            self._launch(errors)
-            setup = {"plain": self.plain, "hidden": hidden, "base": self._base}
             try:
-                answer = self._ask(setup, seconds=START)
-            except ServerDied:
+                self._launch(errors)
+                answer = self._ask(setup, (), START)
+            except (ServerDied, OSError) as error:
                 errors.seek(0)
-                answer = {"failed": errors.read()[-2000:].decode(errors="replace")}
+                lines = errors.read().decode(errors="replace").strip().splitlines()
+                answer = {"failed": lines[-1] if lines else str(error)}
         if "failed" in answer:
             self.close()
             raise SandboxError(f"the sandbox doesn't start: {answer['failed']}")
@@ -146,7 +161,16 @@ class Server:
 def _environment(base: str) -> dict[str, str]:
     """Little of the grader's own: no tokens, no paths of its projects."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    return kept | FIXED | {"HOME": base, "PYTHONPATH": str(ROOT)}
+    found = {"HOME": base, "PYTHONUSERBASE": site.getuserbase()}
+    return kept | FIXED | found | {"PYTHONPATH": os.pathsep.join(_import_path())}
+
+
+def _import_path() -> list[str]:
+    """The project, and where torch and einops are if Python wouldn't find them."""
+    usual = {*site.getsitepackages(), site.getusersitepackages()}
+    files = [module.__file__ for module in (torch, einops) if module.__file__]
+    folders = {str(Path(file).parents[1]) for file in files}
+    return [str(ROOT), *sorted(folders - usual)]
 
 
 def project_folders() -> list[Path]:

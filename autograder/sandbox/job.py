@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 Status = Literal["timeout", "out_of_memory", "crashed", "error"]
 STATUSES: tuple[str, ...] = get_args(Status)
+LINE_LOST = 111  # the exit status of a worker that can't reach the grader any more
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Limits:
     wall: float = 10.0  # seconds of waiting for its answers
     cpu: int = 10  # seconds of processor time, of each process
     memory: int = 1 << 30  # bytes of address space above what the server has
-    processes: int = 32  # processes and threads
+    processes: int = 8  # processes and threads
     file_size: int = 16 << 20  # bytes a file; four times that for all files
     output: int = 4 << 20  # bytes printed; a tensor in every call is no flood
     reply: int = 64 << 20  # bytes a reply

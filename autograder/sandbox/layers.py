@@ -24,6 +24,7 @@ NAMESPACES = {
     "network namespace": linux.CLONE_NEWNET,
     "ipc namespace": linux.CLONE_NEWIPC,
 }
+VIEW, USER = "own view of the files", "own user"
 USERS = range(64_000, 65_500)  # below 65,536: containers often map no more
 
 
@@ -31,9 +32,10 @@ USERS = range(64_000, 65_500)  # below 65,536: containers often map no more
 class Setup:
     """How much isolation this server has, and what it needs to know to give it on."""
 
-    plain: bool  # only what every Unix has
+    without: list[str]  # layers to leave out
     hidden: list[str]
     base: str  # where scratch folders lie without an own view of the files
+    number: int  # that few other servers have
     layers: list[str] = field(default_factory=list)
     uid: int | None = None  # of the workers, where it isn't the server's
     processes: int | None = None  # that count against it already, where it is limited
@@ -41,9 +43,8 @@ class Setup:
     def has(self, layer: str) -> bool:
         return layer in self.layers
 
-    @property
-    def rich(self) -> bool:
-        return sys.platform == "linux" and not self.plain
+    def may_have(self, layer: str) -> bool:
+        return sys.platform == "linux" and layer not in self.without
 
 
 def rehearse(action: Callable[[], object]) -> Any:
@@ -107,15 +108,15 @@ def settle(setup: Setup, needed: Iterable[str]) -> None:
 
     `needed` are files that a worker must be able to read.
     """
-    if setup.rich and setup.has("process namespace"):
+    if setup.may_have(VIEW) and setup.has("process namespace"):
         if _possible(lambda: view.enter(setup.hidden)):
             view.enter(setup.hidden)
-            setup.layers.append("own view of the files")
-    if setup.rich and os.geteuid() == 0:
-        uid = next(filter(_is_nobody, USERS[os.getppid() % 1000 :]), None)
+            setup.layers.append(VIEW)
+    if setup.may_have(USER) and os.geteuid() == 0:
+        uid = next(filter(_is_nobody, USERS[setup.number % 1000 :]), None)
         if uid is not None and _possible(lambda: _become_reader(uid, needed)):
             setup.uid = uid
-            setup.layers.append("own user")
+            setup.layers.append(USER)
     setup.processes = _processes_of_user(setup)
 
 
@@ -150,13 +151,6 @@ def confine(setup: Setup, limits: Limits) -> list[str]:
     names = ["session", *_limit(setup, limits)]
     if setup.uid is not None:
         _become(setup.uid)
-    if sys.platform == "linux":
-        names += _give_up_privileges()
-    return names
-
-
-def _give_up_privileges() -> list[str]:
-    names = []
     steps: dict[str, Callable[[], None]] = {
         "no capabilities": linux.drop_capabilities,
         "no new privileges": lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
@@ -234,10 +228,9 @@ def _threads(process: Path) -> int:
 
 def adopt_orphans() -> list[str]:
     """Become the parent of what a process leaves behind that this one started."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
-            return ["orphans are found"]
+    with suppress(OSError):
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+        return ["orphans are found"]
     return []
 
 

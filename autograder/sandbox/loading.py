@@ -92,9 +92,11 @@ def _line(error: BaseException, filename: str) -> str:
     if isinstance(error, SyntaxError) and error.filename == filename:
         number, text = error.lineno, error.text
     else:
-        frames = traceback.extract_tb(error.__traceback__)
-        theirs = [frame for frame in frames if frame.filename == filename]
-        if not theirs:
+        number = None
+        for frame, lineno in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_filename == filename:
+                number = lineno
+        if number is None:
             return ""
-        number, text = theirs[-1].lineno, theirs[-1].line
+        text = linecache.getline(filename, number)
     return f" (line {number}: {(text or '').strip()[:200]})"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import wire
 from ..probes import PROBES
 from .control import ServerDied
-from .job import STATUSES, Job, Limits, Status, Stopped
+from .job import LINE_LOST, STATUSES, Job, Limits, Status, Stopped
 
 if TYPE_CHECKING:
     from .host import Server
@@ -47,7 +47,7 @@ class Worker:
         self._out, out = os.pipe()
         os.set_blocking(self._out, False)
         try:
-            self.server.fork(self.limits, [line.fileno(), out])
+            self.server.fork(self.job, self.limits, [line.fileno(), out])
         finally:
             line.close()
             os.close(out)
@@ -73,6 +73,8 @@ class Worker:
                 self.server.end_worker(0)
             self._line.close()
             self._line = None
+        with suppress(Flood):
+            self._drain()
         if self._out >= 0:
             os.close(self._out)
             self._out = -1
@@ -171,7 +173,7 @@ class Worker:
 
     def _cause(self, end: dict[str, Any]) -> tuple[Status, str]:
         code, cpu = int(end["code"]), float(end["cpu"])
-        if not end["by_itself"]:
+        if not end["by_itself"] or code == LINE_LOST:
             return "crashed", "It closed its line to the grader."
         if code == -signal.SIGXCPU or (
             code == -signal.SIGKILL and cpu >= self.limits.cpu
@@ -181,7 +183,8 @@ class Worker:
                 f"It used more than {self.limits.cpu} s of processor time.",
             )
         if code < 0:
-            return "crashed", f"It was ended by {signal.Signals(-code).name}."
+            names = {number.value: number.name for number in signal.Signals}
+            return "crashed", f"It was ended by {names.get(-code, f'signal {-code}')}."
         return "crashed", f"It ended its own process with exit status {code}."
 
 

@@ -31,6 +31,7 @@ class Scratch:
             return MOUNTED
         folder = tempfile.mkdtemp(dir=self.base)
         if uid is not None:
+            Path(self.base).chmod(0o711)  # they must pass, and need not look around
             os.chown(folder, uid, uid)
         return folder
 

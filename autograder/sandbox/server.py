@@ -6,13 +6,16 @@ past it.
 """
 
 import gc
+import importlib
 import os
 import resource
 import signal
 import socket
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 from . import control, layers
@@ -27,19 +30,22 @@ def main(fd: int) -> None:
     """Keep the server: fork it, wait for its end, and clear away what it leaves."""
     line = socket.socket(fileno=fd)
     config, _ = control.read(line)
-    setup = Setup(**config)
+    setup = Setup(**config, number=os.getpid())
     os.umask(0o022)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # A namespace's first process is immune to signals that it doesn't handle.
         signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
-    if setup.rich:
+    if setup.may_have("namespaces"):
         setup.layers += layers.enter_namespaces()
-    setup.layers += layers.adopt_orphans()
+    layers.adopt_orphans()
+    with suppress(OSError):  # so that the system takes these first if memory runs out
+        Path("/proc/self/oom_score_adj").write_text("500")
     pid = os.fork()
     if pid == 0:
         _serve(line, setup)
     line.close()
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGKILL))
     os.waitpid(pid, 0)
     kill_children()
     remove(setup.base)
@@ -52,18 +58,24 @@ def _serve(line: socket.socket, setup: Setup) -> NoReturn:
         control.write(line, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(1)
     nursery = Nursery(setup)
-    try:
-        while True:
+    while True:
+        try:
             message, fds = control.read(line)
-            control.write(line, nursery.answer(message, fds))
-    except (EOFError, OSError):  # the grader is done, or gone
-        nursery.clear()
-    os._exit(0)
+        except (EOFError, OSError):  # the grader is done, or gone
+            nursery.clear()
+            os._exit(0)
+        try:
+            answer = nursery.answer(message, fds)
+        except Exception as error:
+            answer = {"failed": f"{type(error).__name__}: {error}"}
+        control.write(line, answer)
 
 
 def _prepare(setup: Setup) -> list[str]:
     """Load what workers need, settle in, and give the layers that they will have."""
-    layers.die_with_parent()
+    with suppress(OSError):
+        layers.die_with_parent()
+    setup.layers += layers.adopt_orphans()  # a fork doesn't inherit it
     from . import worker  # torch takes seconds, and must not be there before the fork
 
     files = worker.warm_up()
@@ -90,13 +102,17 @@ class Nursery:
 
     def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         if "fork" in message:
-            return self.fork(Limits(**message["fork"]), fds)
+            return self.fork(Limits(**message["fork"]), message["optim"], fds)
         return self.stop(message["stop"])
 
-    def fork(self, limits: Limits, fds: list[int]) -> dict[str, Any]:
+    def fork(self, limits: Limits, optim: bool, fds: list[int]) -> dict[str, Any]:
         from . import worker
 
         self.folder = self.scratch.make(4 * limits.file_size, self.setup.uid)
+        for name in ("HOME", "TMPDIR"):
+            os.environ[name] = self.folder
+        if optim:
+            _import_optimisers()
         self.pid = os.fork()
         if self.pid == 0:
             worker.main(self.setup, limits, self.folder, *fds)
@@ -106,22 +122,14 @@ class Nursery:
 
     def stop(self, grace: float) -> dict[str, Any]:
         """End the worker and all that it started; say how it ended."""
-        pid, by_itself = self.pid, False
-        if pid is None:
-            return {}
-        deadline = time.monotonic() + grace
-        while not (by_itself := _has_ended(pid)) and time.monotonic() < deadline:
-            time.sleep(0.001)
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
-        self.pid = None
+        end: dict[str, Any] = {}
+        if self.pid is not None:
+            end = _end(self.pid, grace)
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+            self.pid = None
         self.clear()
-        code = os.waitstatus_to_exitcode(status)
-        cpu = usage.ru_utime + usage.ru_stime
-        return {"by_itself": by_itself, "code": code, "cpu": cpu}
+        return end
 
     def clear(self) -> None:
         if self.setup.has("process namespace") and os.getpid() == 1:
@@ -133,9 +141,26 @@ class Nursery:
             self.folder = ""
 
 
-def _has_ended(pid: int) -> bool:
-    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    return os.waitid(os.P_PID, pid, flags) is not None
+def _import_optimisers() -> None:
+    """What any optimiser imports at its first step: a second, spent here only once."""
+    if "torch._dynamo" not in sys.modules:
+        importlib.import_module("torch._dynamo")
+        gc.freeze()
+
+
+def _end(pid: int, grace: float) -> dict[str, Any]:
+    """Kill the child, unless it ends by itself within the grace; how it ended."""
+    deadline = time.monotonic() + grace
+    ended, status, usage = os.wait4(pid, os.WNOHANG)
+    while not ended and time.monotonic() < deadline:
+        time.sleep(0.001)
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+    if not ended:
+        os.kill(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    cpu = usage.ru_utime + usage.ru_stime
+    return {"by_itself": bool(ended), "code": code, "cpu": cpu}
 
 
 def kill_children() -> None:

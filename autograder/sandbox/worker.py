@@ -4,7 +4,7 @@ import os
 import random
 import resource
 import sys
-import traceback
+import tempfile
 from typing import Any, NoReturn
 
 import einops
@@ -13,7 +13,7 @@ import torch
 from .. import wire
 from ..probes import run
 from . import layers, stand_in
-from .job import Job, Limits
+from .job import LINE_LOST, Job, Limits
 from .layers import Setup
 from .loading import Parts, explain, load
 
@@ -28,6 +28,7 @@ def warm_up() -> list[str]:
     x = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     einops.einsum(x, x, "a b, c b -> a c").softmax(-1)
     einops.rearrange(x, "a b -> b a")
+    torch.manual_seed(0)  # the first time it reads the sources of all who call it
     stand_in.forget_project()
     return [file for file in (torch.__file__, einops.__file__, os.__file__) if file]
 
@@ -36,15 +37,16 @@ def main(setup: Setup, limits: Limits, folder: str, line: int, out: int) -> NoRe
     """Give up everything, take one job from the line, and serve its requests."""
     try:
         _take_descriptors(line, out)
-        _take_folder(folder)
+        os.chdir(folder)
+        tempfile.tempdir = folder
+        sys.argv = [MODULE]
         _seed()
         layers.confine(setup, limits)
         Service(limits).serve()
-    except (EOFError, BrokenPipeError):
-        pass  # the grader has what it needs
-    except BaseException:
-        traceback.print_exc()
-    os._exit(1)
+    except (EOFError, OSError):  # they closed it, or the grader did and has no need
+        os._exit(LINE_LOST)
+    finally:
+        os._exit(1)  # whatever happens, never go on as a copy of the server
 
 
 def _take_descriptors(line: int, out: int) -> None:
@@ -59,16 +61,9 @@ def _take_descriptors(line: int, out: int) -> None:
     sys.stdin = os.fdopen(0)
 
 
-def _take_folder(folder: str) -> None:
-    os.chdir(folder)
-    for name in ("HOME", "TMPDIR"):
-        os.environ[name] = folder
-    sys.argv = [MODULE]
-
-
 def _seed() -> None:
     random.seed(0)
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # the processor's; no other is in use here
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(0)
 
@@ -93,7 +88,7 @@ class Service:
                 answer = wire.pack(self._answer(request), self.limits.reply)
             except MemoryError:
                 answer = last_words
-            except wire.WireError as error:
+            except BaseException as error:
                 answer = wire.pack(self._stopped(request, error))
             if os.getpid() != self.pid:
                 os._exit(0)  # a copy that they forked has come back from their code

@@ -142,7 +142,7 @@ class Program:
             for function, call in touch.calls:
                 if (does := functions.get(function)) is not None:
                     binds |= does.assigned - bound
-                    if call in touch.bare and does.is_procedure:
+                    if does.is_procedure:
                         changes |= does.changed_by(call) | does.assigned
             for name in binds | changes:
                 history = histories.setdefault(name, History(name))

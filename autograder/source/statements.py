@@ -44,7 +44,6 @@ class Touch:
     stores: set[str] = field(default_factory=set)  # n.x = …, n[i] = …, setattr(n, …)
     methods: set[str] = field(default_factory=set)  # n.update(…)
     calls: list[tuple[str, ast.Call]] = field(default_factory=list)  # f(…)
-    bare: set[ast.Call] = field(default_factory=set)  # those whose result is dropped
 
     @property
     def star(self) -> bool:
@@ -103,8 +102,6 @@ def touch_of(body: Sequence[ast.AST]) -> Touch:
                 touch.stores.update(root(value))
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
                 touch.methods.update(root(value))
-            case ast.Expr(value=ast.Call(func=ast.Name()) as call):
-                touch.bare.add(call)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 for decorator in node.decorator_list:  # @f.register
                     touch.methods.update(_attribute_root(decorator))

@@ -36,6 +36,11 @@ DEFINED = {
     "if": ["def f(): return 1", "if True:\n    def f(): return 7"],
     "else": ["if not 1:\n    f = None\nelse:\n    def f(): return 7"],
     "try": ["try:\n    import nowhere\nexcept ImportError:\n    def f(): return 7"],
+    "if that isn't so": ["def f(): return 7", "if not 1:\n    f = None"],
+    "try that fails": [
+        "def f(): return 7",
+        "try:\n    import nowhere\n    f = None\nexcept ImportError:\n    pass",
+    ],
     "finally": ["try:\n    pass\nfinally:\n    f = lambda: 7"],
     "with": [
         "from contextlib import nullcontext",
@@ -60,7 +65,11 @@ DEFINED = {
         "zero = make()",
     ],
     "Windows line ends": ["def f():\r\n    return 7\r\n"],
+    "line ends of old": ["g = 1\rdef f():\r    return 7\r"],
     "an indented cell": ["    def f():\n        return 7"],
+    "the other side of a main block": [
+        "if __name__ == '__main__':\n    pass\nelse:\n    def f(): return 7"
+    ],
     "generic": ["def f() -> 'unknown': return 7"],
 }
 
@@ -103,7 +112,8 @@ NEEDED = {
         "import functools",
         "@functools.lru_cache(maxsize=None)\ndef f(): return 7",
     ],
-    "an annotation": ["Number = int", "def f(n: Number = 7) -> Number: return n"],
+    "an annotation": ["Number = int", "def f(n: Number = 7): return n"],
+    "an annotated result": ["Number = int", "def f(n=7) -> Number: return n"],
     "a base": [
         "class Base:\n    def __call__(self): return 7",
         "class g(Base): pass\nf = g()",
@@ -146,6 +156,15 @@ NEEDED = {
         "def f(x: Nothing = 7) -> Nothing: return x",
     ],
     "what replaced a built-in": ["def sum(x): return 7", "f = lambda: sum([1])"],
+    "a global that it only counts up": [
+        "n = 0",
+        "def f():\n    global n\n    n += 1\n    return 7",
+    ],
+    "what a lambda that is called at once reads": [
+        "seven = (lambda: g())()",
+        "def g(): return 7",
+        "f = lambda: seven",
+    ],
     "a call before its function's helper": [
         "seven = make()",
         "def make(): return helper()",
@@ -177,6 +196,7 @@ UPDATES = {
         "last = t.pop()",
         "f = lambda: t.pop()",
     ],
+    "through a result": ["t = {0: []}", "t.get(0).append(7)", "f = lambda: t[0][0]"],
     "setdefault and append": [
         "t = {}",
         "t.setdefault(0, []).append(7)",
@@ -214,6 +234,12 @@ UPDATES = {
         "t = []",
         "def fill(rows, n):\n    for i in range(n): rows.append(i)",
         "fill(t, n=8)",
+        "f = lambda: t[7]",
+    ],
+    "a procedure with keywords": [
+        "t = []",
+        "def fill(n, rows):\n    for i in range(n): rows.append(i)",
+        "fill(rows=t, n=8)",
         "f = lambda: t[7]",
     ],
     "a procedure that fills a global": [
@@ -259,6 +285,7 @@ SCRATCH = {
     "a loop over the name of a local": [f"for y in range(3):\n    {DEAD}"],
     "a plot": ["import nowhere.pyplot as plt", "plt.plot(n)", "plt.show()"],
     "an import beside a needed one": ["import os, nowhere"],
+    "a method of a needed module": [f"math.fsum({DEAD[6:]})"],
     "a module's method": ["import random, nowhere", "nowhere.seed(0)"],
     "an older version of the exercise": [f"def older(): pass\n{DEAD}"],
     "a main block": [f"if __name__ == '__main__':\n    {DEAD}"],
@@ -286,6 +313,45 @@ def test_scratch_is_left_out_wherever_it_stands(scratch, place):
     clean = slice_for(cells, "f").source
     cells[place:place] = scratch
     assert slice_for(cells, "f").source == clean
+
+
+OWN = {
+    "of a loop": "for i in range(8):\n    t.append(i)",
+    "of a comprehension": "t += [i for i in range(8)]",
+    "of a dictionary's comprehension": "t += {0: i for i in range(8)}.values()",
+    "of a comprehension in another": "t += [j for i in [range(8)] for j in i]",
+    "of a with block": "with open('/dev/null') as i:\n    t += [i, 7]",
+    "of an except clause": "try:\n    1 / 0\nexcept Exception as i:\n    t += [i, 7]",
+    "assigned before": "if True:\n    i = 7\n    t.append(i)",
+    "of a case": "match 7:\n    case i:\n        t.append(i)",
+    "of a case with a rest": "match {1: 2}:\n    case {**i}:\n        t += [i, 7]",
+    "of a lambda": "t.append((lambda i: i)(7))",
+    "of a class": "class C:\n    i = 7\n    j = i\nt.append(C.j)",
+}
+
+
+@pytest.mark.parametrize("update", OWN.values(), ids=OWN)
+def test_name_that_a_statement_binds_itself_brings_no_other(update):
+    cells = [
+        "for i in range(3):\n    nowhere(i)",
+        "t = []",
+        update,
+        *("f = lambda: t[-1]", "i = nowhere"),
+    ]
+    assert result(*cells) == 7
+
+
+def test_call_for_a_result_is_left_out_although_it_remembers_it():
+    cells = ["seen = {}", "def g(n):\n    seen[n] = n\n    return n"]
+    cells += ["g(nowhere)", "print(g(nowhere))", "def f(): return g(7) * len(seen)"]
+    assert result(*cells) == 7
+    assert "nowhere" not in slice_for(cells, "f").source
+
+
+def test_of_an_import_of_several_modules_the_needed_ones_come():
+    cut = slice_for(["import nowhere, math as m, os.path", "f = lambda: m.pi"], "f")
+    assert cut.source == "import math as m\nf = lambda: m.pi\n"
+    assert cut.line_map == ((1, 1), (2, 1))
 
 
 @pytest.mark.parametrize(
@@ -336,6 +402,11 @@ def test_cell_magic_of_another_language_is_left_out_of_an_export_too():
 def test_what_is_defined_nowhere_has_no_slice(cells):
     assert slice_for(cells, "f") is None
     assert "f" not in defined_names(cells)
+
+
+def test_parts_of_a_package_that_are_imported_apart_come_together():
+    cells = ["import xml.dom", "import xml.sax", "f = lambda: (xml.dom, xml.sax)"]
+    assert slice_for(cells, "f").source == "\n".join([*cells, ""])
 
 
 def test_names_are_listed_once_and_imports_are_no_definitions():

@@ -1,0 +1,1 @@
+"""Tests of the command line: what a learner and an instructor type and read."""
