@@ -1,7 +1,7 @@
-"""Every chapter: its stubs match the references, and filled with them it runs.
+"""Every chapter: its stubs match the references, and filled with them it runs through.
 
-Under nbval (`make test`) each chapter also runs as published, nothing attempted,
-and its outputs are compared with the stored ones.
+Under nbval (`make test`) each chapter also runs as it is published, no exercise
+attempted, and its outputs are compared with the stored ones.
 """
 
 import ast
@@ -50,7 +50,7 @@ def test_chapter_asks_for_its_exercises_once_each_in_order(path):
     assert asked == [exercise.id for exercise in of_chapter(number)]
 
 
-@pytest.mark.parametrize(("name", "source"), stubs())
+@pytest.mark.parametrize(("name", "source"), list(stubs()))
 def test_stub_is_the_reference_without_its_body(name, source):
     stub = heads(source)
     reference = heads(inspect.getsource(EXERCISES[name].reference))
