@@ -79,6 +79,7 @@ class Exercise:
     forbids     built-ins that would be the answer: names from `autograder.probes.watch`
     largest     the most elements a tensor may have, given the axes' sizes
     returns     the names of the results, where there are several
+    words       what an axis is called here, one and several: {"n": ("row", "rows")}
     without     what this exercise does not owe, out of OWED
     probe       from `autograder.probes`; by default a call, for a class build and call
     tolerance   relative to the largest expected value, in float32
@@ -100,6 +101,7 @@ class Exercise:
     forbids: Sequence[str] = ()
     largest: Callable[[Mapping[str, int]], int] | None = None
     returns: Sequence[str] = ()
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     without: Sequence[str] = ()
     tolerance: float = 1e-5
     probe: str = ""

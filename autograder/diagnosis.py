@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder import compare, symptoms
 from autograder.definition import Exercise, Mistake
 from autograder.example import smallest
-from autograder.trials import Local, Runner
+from autograder.trials import Runner
 from autograder.verdict import Diagnosis, Example
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ def diagnose(
     trials = [one for one in seen if one.trial.stage == wrong[0].trial.stage]
     if stage == "refusals":
         trials = wrong
-    named = known(judge, trials, wrong, stage)
     first = wrong[0]
+    if stage == "device":  # there are no numbers there to compare
+        return [symptoms.general(judge, runner, seen, wrong, stage)], None
+    named = known(judge, trials, wrong, stage)
     if named:
         example = smallest(judge, runner, first, named) if stage == "values" else None
         whole = stage in ("values", "gradients")
@@ -79,17 +81,13 @@ def _matches(
     wrong: Sequence[Evidence],
     stage: str,
 ) -> bool:
-    answer = Local(judge.exercise.answer(mistakes), judge.exercise.parts)
     # Failing trials first: most candidates are ruled out by the first of them.
     ids = {id(one) for one in wrong}
     ordered = [*wrong, *(one for one in trials if id(one) not in ids)]
     told_apart = False
     for one in ordered:
-        asked: dict[str, Any] = {
-            "grads": stage == "gradients" and one.trial.x["grads"],
-            "watch": [],
-        }
-        reply = answer.run(judge.exercise.probe, one.trial.x | asked)
+        grads = stage == "gradients" and one.trial.x["grads"]
+        reply = judge.imitated(mistakes, one.trial, grads)
         if stage == "refusals":
             if compare.refused(reply) or not compare.alike(reply, one.actual, one.tol):
                 return False

@@ -134,7 +134,7 @@ def _example(exercise: Exercise, seen: Evidence) -> Example | None:
     if exercise.make is not None:
         made = seen.trial.x["make"]
         inputs = (*((k, str(v)) for k, v in made.items()), *inputs)
-    title = in_words(_title_axes(seen.trial), seen.trial.sizes)
+    title = in_words(_title_axes(seen.trial), seen.trial.sizes, exercise.words)
     return Example(title or seen.trial.name, inputs, tuple(rows))
 
 

@@ -2,13 +2,13 @@
 
 import ast
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from autograder import diagnosis
 from autograder.cutting import cut_out
 from autograder.definition import Exercise
-from autograder.judge import Judge
+from autograder.judge import judge_of
 from autograder.registry import EXERCISES, chapter_of, of_chapter, used_by
 from autograder.sandbox import Job, Limits, Server, Stopped
 from autograder.source import (
@@ -133,10 +133,8 @@ class Grading:
         return cut
 
     def _judged(self, file: SourceFile, cut: Slice, own: bool = True) -> Verdict:
-        judge = judge_of(
-            self.exercise.id,
-            self.options.seed(self.submission.name, self.exercise.id),
-        )
+        seed = self.options.seed(self.submission.name, self.exercise.id)
+        judge = judge_of(self.exercise, seed)
         job = Job(self.exercise.id, cut.source, self._parts(own), file.path.name)
         try:
             with self.server.worker(job, self.options.limits) as worker:
@@ -189,12 +187,6 @@ class Grading:
         one = self.exercise
         full = 0.0 if one.optional else float(one.points)
         return Verdict(one.id, chapter_of(one), status, 0.0, full, diagnosis=found)
-
-
-@lru_cache(maxsize=256)
-def judge_of(name: str, seed: int) -> Judge:
-    """The judge of an exercise; with the same seed always the same, inputs and all."""
-    return Judge(EXERCISES[name], seed)
 
 
 @cache

@@ -177,15 +177,18 @@ def axes_of(case: Case) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def in_words(axes: list[str], sizes: Sizes) -> str:
+def in_words(
+    axes: list[str], sizes: Sizes, words: Mapping[str, tuple[str, str]] | None = None
+) -> str:
     """Sizes as one says them: `one query, two keys, d_k = 2`."""
+    words = WORDS | dict(words or {})
     numbers = ("no", "one", "two", "three", "four", "five")
     said = []
     for axis in axes:
         count = sizes[axis]
-        if axis in WORDS:
+        if axis in words:
             number = numbers[count] if count < len(numbers) else str(count)
-            said.append(f"{number} {WORDS[axis][count != 1]}")
+            said.append(f"{number} {words[axis][count != 1]}")
         elif axis == "B":
             said.append("a batch of " + str(count))
         elif axis != "L":

@@ -1,7 +1,8 @@
 """Judge an answer: try it, compare with the reference, and say what is wrong."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from autograder import compare, diagnosis, properties
 from autograder.compare import Fault
-from autograder.definition import Exercise
+from autograder.definition import Exercise, Mistake
 from autograder.registry import chapter_of
 from autograder.sandbox import Stopped
 from autograder.trials import Local, Runner, Trial, trials
@@ -17,6 +18,9 @@ from autograder.verdict import Check, Diagnosis, Verdict
 
 #: The stages, in the order in which a mistake is looked for: one at a time.
 STAGES = ("values", "gradients", "refusals", "dtypes", "device")
+
+#: How many replies of known mistakes a judge keeps: some kilobytes each.
+IMITATIONS = 4096
 
 
 @dataclass
@@ -39,6 +43,7 @@ class Judge:
         self.trials = list(trials(exercise, seed))
         self._right = Local(exercise.reference, exercise.parts)
         self._expected: dict[int, dict[str, Any]] = {}
+        self._imitated: dict[tuple[object, ...], dict[str, Any]] = {}
 
     def expected(self, trial: Trial) -> dict[str, Any]:
         """What the reference gives; in half precision, what it gives in float32."""
@@ -49,6 +54,20 @@ class Judge:
             if any(trial is one for one in self.trials):
                 self._expected[id(trial)] = reply
         return reply
+
+    def imitated(
+        self, mistakes: Sequence[Mistake], trial: Trial, grads: bool
+    ) -> dict[str, Any]:
+        """What comes back from one who made these mistakes; kept, since a class makes
+        the same ones again and again."""
+        key = (*(one.id for one in mistakes), id(trial), grads)
+        if key not in self._imitated:
+            if len(self._imitated) >= IMITATIONS:
+                self._imitated.clear()
+            answer = Local(self.exercise.answer(mistakes), self.exercise.parts)
+            asked = trial.x | {"grads": grads, "watch": []}
+            self._imitated[key] = answer.run(self.exercise.probe, asked)
+        return self._imitated[key]
 
     def look(self, runner: Runner, trial: Trial) -> Evidence:
         """Run one trial and note its faults."""
@@ -286,6 +305,12 @@ def _called(seen: Iterable[Evidence]) -> list[str]:
     return sorted(str(name) for name in called)
 
 
+@lru_cache(maxsize=256)
+def judge_of(exercise: Exercise, seed: int = 0) -> Judge:
+    """The judge of an exercise; with the same seed always the same, inputs and all."""
+    return Judge(exercise, seed)
+
+
 def check(
     exercise: Exercise,
     theirs: Callable[..., Any],
@@ -293,6 +318,6 @@ def check(
     seed: int = 0,
 ) -> Verdict:
     """Judge an answer that lives in this process."""
-    return Judge(exercise, seed).verdict(
+    return judge_of(exercise, seed).verdict(
         Local(theirs, exercise.parts if parts is None else parts)
     )

@@ -222,7 +222,6 @@ GroupedQueryAttention = Exercise(
     minutes=15,
     difficulty=3,
     make={"d_model": "C", "num_heads": "h", "num_kv_heads": "kv"},
-    keeps=["num_heads", "num_kv_heads"],
     uses=[
         scaled_dot_product_attention,
         solutions.split_heads,

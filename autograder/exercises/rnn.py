@@ -69,6 +69,7 @@ gradient_reach = Exercise(
     difficulty=3,
     uses=[solutions.rnn_forward],
     probe="traceless",
+    returns=("reach", "hangs on a graph", "grads left alone"),
     without=["gradients"],
     inputs={
         "a batch of sequences": NETWORK | {"where": "anywhere"},

@@ -147,7 +147,7 @@ class Server:
         self._line, line = socket.socketpair()
         with line:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", __package__, str(line.fileno())],
+                self._command(line.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
@@ -156,6 +156,9 @@ class Server:
                 pass_fds=[line.fileno()],
                 start_new_session=True,
             )
+
+    def _command(self, fd: int) -> list[str]:
+        return [sys.executable, "-P", "-m", str(__package__), str(fd)]
 
 
 def _environment(base: str) -> dict[str, str]:

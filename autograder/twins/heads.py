@@ -156,6 +156,12 @@ JOINS = [
         "that must move, behind the positions: transpose(1, 2).",
         join=join_wrong_axes,
     ),
+    Mistake(
+        "view-after-transpose",
+        "After a transpose the numbers don't lie in the order that view needs: take "
+        "reshape, or contiguous() before view.",
+        join=lambda x: x.transpose(1, 2).view(x.shape[0], x.shape[2], -1),
+    ),
 ]
 
 #: What else goes wrong in split_heads.
@@ -221,12 +227,6 @@ MERGES = [
         "The heads are joined along the positions, (B, h*T, d_k); they should be "
         "joined along the features, (B, T, h*d_k).",
         join=lambda x: x.flatten(1, 2),
-    ),
-    Mistake(
-        "view-after-transpose",
-        "After a transpose the numbers don't lie in the order that view needs: take "
-        "reshape, or contiguous() before view.",
-        join=lambda x: x.transpose(1, 2).view(x.shape[0], x.shape[2], -1),
     ),
 ]
 

@@ -49,10 +49,11 @@ def heads_attend(
     if mask is not None:
         mask = mask_seen(mask)
     if causal:
-        triangle = torch.ones(x.shape[1], x.shape[1], device=x.device).tril()
-        mask = triangle if mask is None else triangle * (mask != 0)
+        square = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device)
+        mask = square.tril() if mask is None else square.tril() & (mask != 0)
     heads, _ = attend(cuts["q"], K, V, mask, **switches)
-    return last(module, join(heads)) + plus(x)
+    joined = join(heads).reshape(x.shape)  # raises where a learner's reshape does
+    return last(module, joined) + plus(x)
 
 
 def grouped(module: Any, x: Tensor, mask: Tensor | None = None, **switches: Any) -> Any:
@@ -120,7 +121,7 @@ LAYER = [
 EXCHANGED = [
     Mistake(
         "v-from-w-k",
-        "V is made with W_k; W_v is never used: look for copy and paste.",
+        "What is mixed comes from W_k; W_v is never used: look for copy and paste.",
         made_with="qkk",
     ),
     Mistake(
@@ -178,7 +179,7 @@ SHARED = [
     ),
     Mistake(
         "v-from-w-k",
-        "V is made with W_k; W_v is never used: look for copy and paste.",
+        "What is mixed comes from W_k; W_v is never used: look for copy and paste.",
         made_with="qkk",
     ),
 ]

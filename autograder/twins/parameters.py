@@ -12,6 +12,7 @@ def count(
     bias: bool = True,
     *,
     kv_width: Callable[[int, int, int], int] = lambda C, h, kv: kv * (C // h),
+    kv_matrix: Callable[[int, int], int] = lambda C, width: width,
     matrices: str = "qkvo",
     o_inputs: Callable[[int, int], int] = lambda C, width: C,
     biases: Callable[[int, int], int] = lambda C, width: 2 * C + 2 * width,
@@ -21,7 +22,8 @@ def count(
     """The twin of attention_parameters."""
     kv = num_heads if num_kv_heads is None else num_kv_heads
     width = kv_width(d_model, num_heads, kv)
-    outputs = {"q": d_model, "k": width, "v": width}
+    kv_outputs = kv_matrix(d_model, width)
+    outputs = {"q": d_model, "k": kv_outputs, "v": kv_outputs}
     weights = sum(d_model * outputs[name] for name in matrices if name != "o")
     if "o" in matrices:
         weights += o_inputs(d_model, width) * d_model
@@ -43,6 +45,12 @@ COUNTS = [
         "num_kv_heads has no effect: with fewer key/value heads W_k and W_v have "
         "num_kv_heads * d_k outputs, not d_model.",
         kv_width=lambda C, h, kv: C,
+    ),
+    Mistake(
+        "kv-matrices-of-full-width",
+        "W_k and W_v are counted as (d_model, d_model); with fewer key/value heads "
+        "they have num_kv_heads * d_k outputs, as their biases do.",
+        kv_matrix=lambda C, width: C,
     ),
     Mistake(
         "kv-width-without-d_k",

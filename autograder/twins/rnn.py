@@ -116,6 +116,11 @@ READ = [
         tokens=lambda x: x.flip(1),
     ),
     Mistake(
+        "same-token-again",
+        "Every step reads the first token, x[:, 0]; step t reads x[:, t].",
+        tokens=lambda x: x[:, :1].expand_as(x),
+    ),
+    Mistake(
         "states-in-reverse",
         "The states come back in reverse order, the last first.",
         after=lambda states: states.flip(1),

@@ -74,8 +74,8 @@ CHOOSE = [
     ),
     Mistake(
         "nothing-taken-off",
-        "Nothing is taken off the scores, so the powers of e overflow (float32 from "
-        "89, float16 from 12): take each row's largest score off first.",
+        "Nothing is taken off the scores, so powers of e overflow (float32 from 89, "
+        "float16 from 12) or all become 0: take each row's largest score off first.",
         shift=lambda x, dim: torch.zeros((), dtype=x.dtype, device=x.device),
     ),
     Mistake(
@@ -112,6 +112,7 @@ CHOOSE = [
         "Large scores are clamped, so those above the limit come out alike; shift them "
         "instead: take each row's largest off.",
         before=lambda x: x.clamp(max=80.0),
+        shift=lambda x, dim: torch.zeros((), dtype=x.dtype, device=x.device),
     ),
     Mistake(
         "minus-infinity-as-a-number",

@@ -111,7 +111,8 @@ def test_phone_scrolls_down_only(page, name):
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_every_formula_is_drawn(page, name):
     open_page(page, f"chapters/{name}")
-    expect(page.locator("mjx-container").first).to_be_visible()
+    page.evaluate("MathJax.startup.promise")
+    assert page.locator("mjx-container").count() > 0
     assert page.locator("mjx-merror").count() == 0
     assert page.locator(".math").count() == page.locator(".math mjx-container").count()
 

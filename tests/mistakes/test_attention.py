@@ -1,10 +1,8 @@
 """Chapter 2: slips are caught and named, unusual right answers are accepted."""
 
-import textwrap
-
 import pytest
 
-from tests.mistakes.answers import check_source
+from tests.mistakes.answers import check_source, named
 
 PROJECT = """
 def project_qkv(x, W_q, W_k, W_v):
@@ -278,15 +276,6 @@ def test_torch_s_own_attention_is_forbidden(call):
         """
     )
     assert (verdict.status, verdict.mistake) == ("forbidden", "forbidden-built-in")
-
-
-def named(sources):
-    """Right answers by name, one `def` each, from a text with a comment above each."""
-    found = {}
-    for block in textwrap.dedent(sources).split("# ")[1:]:
-        name, _, source = block.partition("\n")
-        found[name] = source
-    return found
 
 
 IMPORTS = """

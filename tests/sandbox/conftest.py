@@ -9,11 +9,28 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from autograder.probes import PROBES
 from autograder.sandbox import PLAIN, Job, Limits, Server, Stopped
 
 QUICK = Limits(wall=5, cpu=4, memory=256 << 20, processes=16)
 HIDDEN = Path(torch.__file__).parent / "include"
 GOOD = "def double(x):\n    return 2 * x\n"
+
+
+PROBE = "lambda theirs, x, parts: {'out': theirs(**x)}"  # any value may come back
+PROGRAM = f"""
+from autograder.probes import PROBES
+from autograder.sandbox.server import main
+PROBES["raw"] = {PROBE}
+main(FD)
+"""
+
+
+class RawServer(Server):
+    """A server with one more probe: it calls, and hands over whatever comes."""
+
+    def _command(self, fd):
+        return [sys.executable, "-P", "-c", PROGRAM.replace("FD", str(fd))]
 
 
 @dataclass
@@ -26,22 +43,25 @@ class Lab:
         return layer in self.server.isolation
 
     def end(self, source, calls=1, parts=None, name="f", args=None, **limits):
-        """How a job ended: status None where each call was answered."""
+        """How a job ended.
+
+        The status is Stopped's, "raised" where a call raised what the probe reports, or
+        None where each call was answered.
+        """
         job = Job(name, source, parts or {})
-        worker = None
         try:
             with self.server.worker(job, limited(**limits)) as worker:
-                replies = [
-                    worker.run("call", {"args": args or {}}) for _ in range(calls)
-                ]
-                return SimpleNamespace(
-                    status=None,
-                    message="",
-                    output=worker.output,
-                    out=replies[-1]["out"] if replies else None,
-                )
-        except Stopped as stopped:
-            return SimpleNamespace(**vars(stopped), out=None)
+                for _ in range(calls):
+                    reply = worker.run("raw", args or {})
+        except Stopped as end:
+            return SimpleNamespace(**vars(end), out=None)
+        error = reply.get("error")
+        return SimpleNamespace(
+            status="raised" if error else None,
+            message="{type}: {message}".format(**error) if error else "",
+            output=worker.output,
+            out=reply.get("out"),
+        )
 
     def out(self, source, **more):
         """The result of calling `f`, which must be one."""
@@ -49,9 +69,13 @@ class Lab:
         assert end.status is None, (end.status, end.message, end.output)
         return end.out
 
-    def check_nothing_is_left(self):
-        """Another exercise is graded as usual; no process and no file remain."""
+    def check_all_is_well(self):
+        """Another exercise is graded as usual, and nothing is left."""
         assert self.out(GOOD, name="double", args={"x": 21}) == 42
+        self.check_nothing_is_left()
+
+    def check_nothing_is_left(self):
+        """No process and no file remains."""
         assert sys.platform != "linux" or len(self.processes()) == 2
         assert list(Path(self.server._base).iterdir()) == []
 
@@ -87,8 +111,9 @@ def eventually(condition, seconds=5):
 def _lab(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_KEY", "a secret")
+        patch.setitem(PROBES, "raw", None)
         without = PLAIN if request.param == "plain" else ()
-        with Server(hide=[HIDDEN], without=without) as server:
+        with RawServer(hide=[HIDDEN], without=without) as server:
             yield Lab(server)
             base = server._base
     assert processes_of(base) == []
@@ -96,10 +121,13 @@ def _lab(request):
 
 
 @pytest.fixture
-def lab(_lab):
-    """Each test leaves the sandbox as it found it."""
+def lab(_lab, request):
+    """Each test leaves the sandbox as it found it, the hostile ones above all."""
     yield _lab
-    _lab.check_nothing_is_left()
+    if request.module.__name__.endswith(("endings", "tampering")):
+        _lab.check_all_is_well()
+    else:
+        _lab.check_nothing_is_left()
 
 
 @pytest.fixture

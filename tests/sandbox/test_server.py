@@ -10,7 +10,7 @@ import pytest
 
 from autograder.sandbox import PLAIN, SandboxError, Server, host
 
-from .conftest import Lab, eventually, processes_of
+from .conftest import Lab, RawServer, eventually, processes_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +29,7 @@ def test_what_is_left_out_is_not_there(lab):
 @pytest.fixture
 def user_only():
     """As root in an ordinary container: another user, but no namespaces."""
-    with Server(without=["namespaces"]) as server:
+    with RawServer(without=["namespaces"]) as server:
         if "own user" not in server.isolation:
             pytest.skip("needs root, and a Python that others can read")
         yield Lab(server)
@@ -53,7 +53,7 @@ def f():
         return os.path.exists(file.name)
 """
     assert user_only.out(source) is True
-    user_only.check_nothing_is_left()
+    user_only.check_all_is_well()
 
 
 def test_the_full_one_reports_each_layer_once(lab):
@@ -92,10 +92,12 @@ def test_a_failed_start_leaves_no_folder(monkeypatch, tmp_path):
 
 KILLED = """
 from autograder.sandbox import *
+from tests.sandbox.conftest import PROBES, RawServer
+PROBES["raw"] = None
 source = "import os, time\\nif not os.fork(): time.sleep(60)\\ndef f(): time.sleep(60)"
-with Server(without={without}) as server, server.worker(Job("f", source)) as worker:
+with RawServer(without={without}) as server, server.worker(Job("f", source)) as worker:
     print(server._base, flush=True)
-    worker.run("call", {{"args": {{}}}})
+    worker.run("raw", {{}})
 """
 
 
@@ -120,9 +122,11 @@ def test_a_grader_that_is_killed_leaves_nothing_running(without):
 TELL = """
 import os
 from autograder.sandbox import *
+from tests.sandbox.conftest import PROBES, RawServer
+PROBES["raw"] = None
 job = Job("f", "import os\\ndef f(): return os.getuid(), os.listdir()")
-with Server() as server, server.worker(job) as worker:
-    assert worker.run("call", {"args": {}})["out"] == (os.getuid(), []), worker.output
+with RawServer() as server, server.worker(job) as worker:
+    assert worker.run("raw", {})["out"] == (os.getuid(), []), worker.output
     print(*server.isolation, sep="\\n")
 """
 OPENED = """

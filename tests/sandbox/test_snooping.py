@@ -96,7 +96,7 @@ def test_what_others_handed_in_is_not_in_memory(lab):
     marker = "".join(["a secret ", "remark ", "of Ada's"])
     job = Job("f", f"x = {marker!r}\n{GOOD}\ndef f():\n    return x\n")
     with lab.server.worker(job) as worker:
-        assert worker.run("call", {"args": {}})["out"] == marker
+        assert worker.run("raw", {})["out"] == marker
     source = """
 import gc
 def f():
@@ -129,7 +129,7 @@ def f():
 def test_the_server_cannot_be_read(full):
     for path in ("/proc/1/environ", "/proc/1/mem", "/proc/1/fd"):
         source = f"import os\ndef f():\n    os.listdir({path!r}); open({path!r})"
-        assert full.end(source).status == "error"
+        assert full.end(source).status == "raised"
 
 
 def test_no_descriptor_but_its_own_is_open(lab):

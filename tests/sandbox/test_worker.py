@@ -42,7 +42,7 @@ def test_what_it_keeps_stays_between_requests(lab):
 def test_an_unknown_probe_is_the_graders_mistake(lab):
     with (
         lab.server.worker(Job("f", "def f(): pass")) as worker,
-        pytest.raises(KeyError, match=r"no probe 'cal'; there are .*call"),
+        pytest.raises(KeyError, match=r"no probe 'cal'; there are call, "),
     ):
         worker.run("cal", {})
 
@@ -103,10 +103,9 @@ def test_another_part_imports_and_fails_in_use(lab, use):
     source = "from autograder.parts import other\ndef f():\n    return 1\n"
     assert lab.out(source) == 1
     end = lab.end(f"from autograder.parts import other\ndef f():\n    {use}\n")
-    assert end.status == "error"
+    assert end.status == "raised"
     assert end.message == (
-        "ImportError: other isn't one of the parts that this exercise may use "
-        f"(line 3: {use})"
+        "ImportError: other isn't one of the parts that this exercise may use"
     )
 
 

@@ -97,6 +97,10 @@ def test_ending_may_be_in_capitals(tmp_path):
     assert read_file(written(tmp_path, notebook("x"), "B.IPYNB")).cells == ("x",)
 
 
+def test_byte_order_mark_in_a_cell_is_dropped(tmp_path):
+    assert read_file(written(tmp_path, notebook("\ufeffx = 1"))).cells == ("x = 1",)
+
+
 def test_half_characters_are_replaced(tmp_path):
     path = written(tmp_path, notebook("x = '\ud83d'"))
     assert read_file(path).cells == ("x = '?'",)
@@ -149,6 +153,7 @@ UNREADABLE = {
     ),
     "a null byte": ("ada.py", b"x = 1\0", "binary, not text"),
     "an unknown encoding": ("ada.py", b"# coding: klingon\n", "save it as UTF-8"),
+    "an encoding that isn't for text": ("ada.py", b"# coding: hex\n", "as UTF-8"),
     "another encoding": ("ada.py", b"x = '\xfc'", "save it as UTF-8"),
     "text of another encoding": ("ada.py", b"# coding: ascii\nx='\xfc'", "as UTF-8"),
     "UTF-16 text": ("ada.py", "x = 1".encode("utf-16"), "UTF-16; save it as UTF-8"),

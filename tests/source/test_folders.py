@@ -52,6 +52,11 @@ def test_every_entry_of_a_folder_is_one_submission(tmp_path):
     }
 
 
+def test_folder_has_no_ending_to_drop(tmp_path):
+    laid(tmp_path, "ada.v2/x.py", "ben.v2.py")
+    assert [one.name for one in collect([tmp_path])] == ["ada.v2", "ben.v2"]
+
+
 def test_folder_in_a_submission_belongs_to_it(tmp_path):
     laid(tmp_path, "ada/src/deep/x.py", "ada/src/__pycache__/y.py", "ada/.venv/z.py")
     assert table(collect([tmp_path])) == {"ada": ["ada/src/deep/x.py"]}

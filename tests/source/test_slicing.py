@@ -151,6 +151,10 @@ NEEDED = {
         "class Odd(ValueError): pass",
         "def f():\n    try: raise Odd\n    except Odd: return 7",
     ],
+    "an except clause that is tried": [
+        "class Odd(ValueError): pass",
+        "try:\n    raise ValueError\nexcept (Odd, ValueError):\n    f = lambda: 7",
+    ],
     "__future__": [
         "from __future__ import annotations",
         "def f(x: Nothing = 7) -> Nothing: return x",
@@ -292,9 +296,11 @@ SCRATCH = {
     "a main block, the other way round": [f"if '__main__' == __name__:\n    {DEAD}"],
     "a line magic": ["%matplotlib inline", f"%timeit f()\n{DEAD}"],
     "a shell line": ["!pip install it's", "files = !ls *.py"],
+    "IPython's calls": ["/f 1", ",f a b", ";f a"],
     "help": ["f?", "?f", "math.floor??"],
     "automagic": ["pip install nothing", "cd ..\nls"],
     "a cell of another language": ["%%bash\nfor f in *; do echo $f; done"],
+    "a remark above one of another language": ["# list\n%%bash\nf=1"],
     "a cell of HTML": ["%%html\n<b>f = 1</b>"],
     "a file that is written": ["%%writefile f.py\ndef f(): return 1"],
     "prose": ["This is not Python."],
@@ -461,13 +467,17 @@ def test_deleted_name_gives_the_builtin_back():
 
 
 def test_names_from_elsewhere_are_left_out():
-    cut = slice_for(["def g(): return 1", "def f(): return g()"], "f", without=["g"])
+    cut = slice_for(
+        ["def g(): return 1", "def f(): return g()"], "f", without=["g", "f"]
+    )
     assert cut.defines == ("f",)
 
 
 BROKEN = {
     "a missing bracket": (["x = 1", "def f(:\n    pass"], 2, 1, "def f(:"),
     "below a magic": (["%time x = 1\n\ndef f(x)\n    pass"], 1, 3, "def f(x)"),
+    "below a command of two lines": (["!echo a \\\n  b\ndef f(:"], 1, 3, "def f(:"),
+    "a control character": (["f = 'a\x1bb' +"], 1, 1, "f = 'a b' +"),
     "in a class": (["class f:\n    def g(self)\n        pass"], 1, 2, "def g(self)"),
     "an assignment": (["f = 1 +"], 1, 1, "f = 1 +"),
     "a helper": (["def f(): return g()", "def g() return 1"], 2, 1, "def g() return 1"),
