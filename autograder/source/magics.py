@@ -8,8 +8,8 @@ from collections.abc import Iterator
 # Cell magics whose body another program reads, or nobody.
 FOREIGN = frozenset(
     """! ai bash bigquery cmd cython file html HTML javascript js julia latex markdown
-    mermaid perl powershell pypy python python2 python3 R ruby script sh shell skip sql svg
-    sx system writefile writetemplate""".split()
+    mermaid perl powershell pypy python python2 python3 R ruby script sh shell skip sql
+    svg sx system writefile writetemplate""".split()
 )
 # Line magics that IPython knows without their percent sign.
 BARE = (

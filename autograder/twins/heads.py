@@ -256,6 +256,12 @@ REPEATS = [
         share=along(0),
     ),
     Mistake(
+        "batch-tiled",
+        "The batch is laid behind itself; it is the heads that should be repeated: "
+        "axis 1.",
+        share=lambda x, groups: x.repeat(groups, 1, 1, 1),
+    ),
+    Mistake(
         "features-repeated",
         "The features are repeated, so that heads get wider; it is the heads "
         "themselves that should be repeated: dim=1.",

@@ -27,6 +27,7 @@ def heads_attend(
     x: Tensor,
     mask: Tensor | None = None,
     *,
+    turned: Turn = as_they_are,
     made_with: str = "qkv",
     cut: Callable[[Tensor, int], Tensor] = cut,
     share_k: Callable[[Tensor, int], Tensor] = lambda K, groups: K,
@@ -39,6 +40,7 @@ def heads_attend(
     **switches: Any,
 ) -> Any:
     """The twin of MultiHeadAttention; `switches` are those of attention."""
+    x = turned(x)
     layers = {name: getattr(module, f"W_{name}") for name in "qkv"}
     num_heads: int = module.num_heads
     kv_heads: int = getattr(module, "num_kv_heads", num_heads)
@@ -53,7 +55,7 @@ def heads_attend(
         mask = square.tril() if mask is None else square.tril() & (mask != 0)
     heads, _ = attend(cuts["q"], K, V, mask, **switches)
     joined = join(heads).reshape(x.shape)  # raises where a learner's reshape does
-    return last(module, joined) + plus(x)
+    return turned(last(module, joined) + plus(x))
 
 
 def grouped(module: Any, x: Tensor, mask: Tensor | None = None, **switches: Any) -> Any:
@@ -108,6 +110,12 @@ LAYER = [
         "cut, and back before the join.",
         cut=cut_not_moved,
         join=lambda x: x.flatten(2),
+    ),
+    Mistake(
+        "batch-taken-for-positions",
+        "The first axis is taken for the positions, so the sequences of a batch attend "
+        "to each other; x is (B, T, C).",
+        turned=lambda x: x.transpose(0, 1),
     ),
     Mistake(
         "mask-given-an-axis",

@@ -14,6 +14,7 @@ def count(
     kv_width: Callable[[int, int, int], int] = lambda C, h, kv: kv * (C // h),
     kv_matrix: Callable[[int, int], int] = lambda C, width: width,
     matrices: str = "qkvo",
+    inputs: Callable[[int, int], int] = lambda C, h: C,
     o_inputs: Callable[[int, int], int] = lambda C, width: C,
     biases: Callable[[int, int], int] = lambda C, width: 2 * C + 2 * width,
     biased: Callable[[bool], bool] = bool,
@@ -24,7 +25,8 @@ def count(
     width = kv_width(d_model, num_heads, kv)
     kv_outputs = kv_matrix(d_model, width)
     outputs = {"q": d_model, "k": kv_outputs, "v": kv_outputs}
-    weights = sum(d_model * outputs[name] for name in matrices if name != "o")
+    wide = inputs(d_model, num_heads)
+    weights = sum(wide * outputs[name] for name in matrices if name != "o")
     if "o" in matrices:
         weights += o_inputs(d_model, width) * d_model
     return (weights + biases(d_model, width) * biased(bias)) * times(num_heads)
@@ -63,6 +65,18 @@ COUNTS = [
         "W_k and W_v are counted with d_model // num_kv_heads outputs; it should "
         "be num_kv_heads * (d_model // num_heads).",
         kv_width=lambda C, h, kv: C // kv,
+    ),
+    Mistake(
+        "heads-read-slices",
+        "Each head's matrices are counted as (d_k, d_k); every head reads all d_model "
+        "features of a token, so they are (d_model, d_k).",
+        inputs=lambda C, h: C // h,
+    ),
+    Mistake(
+        "values-forgotten",
+        "W_k and W_v are counted once; they are two matrices of the same size.",
+        matrices="qko",
+        biases=lambda C, width: 2 * C + width,
     ),
     Mistake(
         "output-matrix-forgotten",

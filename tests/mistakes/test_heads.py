@@ -145,6 +145,7 @@ def test_slip_in_joining_is_named(slip, mistake):
         ("x.repeat_interleave(groups, dim=2)", "positions-repeated"),
         ("x.repeat(1, 1, groups, 1)", "positions-tiled"),
         ("x.repeat_interleave(groups, dim=0)", "batch-repeated"),
+        ("x.repeat(groups, 1, 1, 1)", "batch-tiled"),
         ("x.repeat_interleave(groups, dim=-1)", "features-repeated"),
         ("x[:, :, None].expand(B, h, groups, T, d)", "group-axis-left"),
         (
@@ -178,6 +179,17 @@ def test_slip_in_repeating_is_named(slip, mistake):
         ("k = v = d_model * num_kv_heads * d_k", "k = v = 2 * d_model", "wrong-value"),
         ("d_k = d_model // num_heads", "d_k = 1", "kv-width-without-d_k"),
         ("o = d_model * d_model", "o = 0", "output-matrix-forgotten"),
+        (
+            "q = d_model * d_model\n    k = v = d_model * num_kv_heads * d_k",
+            "q = num_heads * d_k * d_k\n    k = v = num_kv_heads * d_k * d_k",
+            "heads-read-slices",
+        ),
+        ("v = d_model * num_kv_heads * d_k", "v = 0", "wrong-value"),
+        (
+            "return q + k + v + o + (b if bias else 0)",
+            "return q + k + o + (2 * d_model + num_kv_heads * d_k if bias else 0)",
+            "values-forgotten",
+        ),
         ("o = d_model * d_model", "o = k", "output-matrix-shrunk"),
         ("(b if bias else 0)", "0", "biases-forgotten"),
         ("(b if bias else 0)", "b", "bias-ignored"),

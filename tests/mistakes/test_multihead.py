@@ -186,6 +186,20 @@ def test_slips_in_two_places_are_named(slips, mistakes):
     assert [found.mistake for found in verdict.diagnosis] == mistakes
 
 
+def test_positions_in_front_of_the_batch_are_named():
+    source = MULTI_HEAD.replace("B, T, C = x.shape", "T, B, C = x.shape")
+    source = source.replace(CUT, "t.view(T, B, self.num_heads, self.d_k)")
+    source = source.replace(MOVED, "t.permute(1, 2, 0, 3)")
+    joined = "(weights @ v).permute(2, 0, 1, 3).reshape(T, B, C)"
+    verdict = check_source(source.replace(JOIN, joined))
+    assert (verdict.status, verdict.mistake) == ("failed", "batch-taken-for-positions")
+
+
+def test_an_attribute_under_another_name_is_missed():
+    verdict = check_source(MULTI_HEAD.replace("self.num_heads", "self.heads"))
+    assert (verdict.status, verdict.mistake) == ("failed", "attribute-not-kept")
+
+
 @pytest.mark.parametrize(
     "call",
     [
