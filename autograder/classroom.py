@@ -38,10 +38,13 @@ def grade(
                 for i, one in enumerate(submissions)
             }
             results: dict[int, Result] = {}
-            progress(0, len(submissions))
-            for done in as_completed(running):
-                results[running[done]] = done.result()
-                progress(len(results), len(submissions))
+            try:
+                progress(0, len(submissions))
+                for done in as_completed(running):
+                    results[running[done]] = done.result()
+                    progress(len(results), len(submissions))
+            finally:  # after Ctrl-C, those that have not begun don't begin
+                pool.shutdown(cancel_futures=True)
         isolation = slots.isolation
     ordered = [results[i] for i in range(len(submissions))]
     write_all(out, ordered, isolation, options.key is not None)

@@ -31,11 +31,11 @@ class Result:
 
     @property
     def points(self) -> float:
-        return round(sum(one.points for one in self.verdicts), 2)
+        return round(sum((one.points for one in self.verdicts), 0.0), 2)
 
     @property
     def max_points(self) -> float:
-        return round(sum(one.max_points for one in self.verdicts), 2)
+        return round(sum((one.max_points for one in self.verdicts), 0.0), 2)
 
     def as_json(self) -> dict[str, Any]:
         entry: dict[str, Any] = {

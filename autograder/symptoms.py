@@ -96,6 +96,7 @@ def _error(first: Evidence, fault: Fault) -> Diagnosis:
         )
     line = f" in the line `{error['line']}`" if error.get("line") else ""
     message = f"Your code raises {kind}{line}: {text}"
+    message = message.rstrip(". ") + "."
     shapes = _shapes(first)
     if shapes and any(w in text for w in ("size", "shape", "dimension", "expand")):
         message += f" The inputs were {shapes}."

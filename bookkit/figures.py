@@ -115,9 +115,9 @@ def _ink_on(background: Sequence[float]) -> str:
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else PAPER
 
 
-def label_line(ax: Axes, text: str, at: int = -1, dy: int = 6) -> None:
+def label_line(ax: Axes, text: str, at: int = -1, dy: int = 6, dx: int = 0) -> None:
     """Write a name by point `at` of the line drawn last, in its colour, dy above it."""
     line = ax.lines[-1]
     point = (float(line.get_xdata()[at]), float(line.get_ydata()[at]))
     style = {"color": line.get_color(), "fontweight": "bold", "ha": "center"}
-    ax.annotate(text, point, (0, dy), textcoords="offset points", **style)
+    ax.annotate(text, point, (dx, dy), textcoords="offset points", **style)

@@ -5,7 +5,7 @@ from os.path import relpath
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
+from rich.table import Column, Table
 
 from autograder import workbook
 from autograder.commands.screen import console, counted
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from autograder.definition import Chapter, Exercise
 
 BAR = 20
+SIGNS = {"passed": "[green]✓[/]", "tried": "[yellow]…[/]", "open": " "}
 
 
 @click.command("list")
@@ -31,19 +32,22 @@ def list_exercises() -> None:
 
 
 def _as_table(known: Mapping[str, Any]) -> None:
-    from autograder.registry import CHAPTERS, of_chapter
+    from autograder.registry import CHAPTERS, EXERCISES, of_chapter
 
-    table = Table("exercise", "points", "minutes", "difficulty", "", box=None)
+    widest = max(map(len, EXERCISES), default=0) + 2  # ids stay whole when it is narrow
+    names = Column("exercise", min_width=widest, overflow="fold")
+    table = Table(names, "points", "minutes", "difficulty", box=None, pad_edge=False)
     for chapter in CHAPTERS.values():
         table.add_row()
         table.add_row(f"[bold]{chapter.number} · {chapter.title}[/]")
         for one in of_chapter(chapter.number):
             points = "★" if one.optional else f"{one.points:g}"
             filled = "●" * one.difficulty + "○" * (5 - one.difficulty)
-            state = {"passed": "[green]✓ passed[/]", "tried": "[yellow]… tried[/]"}
-            shown = state.get(_state(one, known), "")
-            table.add_row(f"  {one.id}", points, str(one.minutes), filled, shown)
-    console().print(table)
+            sign = SIGNS[_state(one, known)]
+            table.add_row(f"{sign} {one.id}", points, str(one.minutes), filled)
+    screen = console()
+    screen.print(table)
+    screen.print("\n✓ passed   … tried   ★ optional, no points", style="dim")
 
 
 def _as_lines(known: Mapping[str, Any]) -> None:

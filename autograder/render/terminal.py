@@ -24,7 +24,8 @@ def as_rich(verdict: Verdict, hints: Sequence[str] = ()) -> RenderableType:
     for found in verdict.diagnosis:
         body.append(Text(clean(found.message)))
     if verdict.example is not None:
-        body.append(_example(verdict.example))
+        title = f"the smallest input that shows it: {verdict.example.title}"
+        body += [Text(title, style="italic"), _example(verdict.example)]
     if verdict.checks and verdict.status != "not_attempted":
         body.append(Text(tally(verdict), style="dim"))
     if hints and verdict.diagnosis:
@@ -39,13 +40,13 @@ def _example(example: Example) -> Table:
         "",
         "expected",
         "yours",
-        title=f"the smallest input that shows it: {example.title}",
-        title_justify="left",
         box=None,
         pad_edge=False,
     )
     for name, text in example.inputs:
-        table.add_row(name, Text(clean(text)), "", style="dim")
+        table.add_row(Text(name), Text(clean(text)), "", style="dim")
     for row in example.rows:
-        table.add_row(row.label, Text(clean(row.expected)), Text(clean(row.yours)))
+        table.add_row(
+            Text(row.label), Text(clean(row.expected)), Text(clean(row.yours))
+        )
     return table

@@ -15,7 +15,7 @@ from ..probes import run
 from . import layers, stand_in
 from .job import LINE_LOST, Job, Limits
 from .layers import Setup
-from .loading import Parts, explain, load
+from .loading import Parts, explain, load, tells_lack_of_memory
 
 LINE = 3  # the descriptor of the line to the grader
 MODULE = "answer"  # what the learner's module is called; not __main__
@@ -100,6 +100,8 @@ class Service:
                 self._load(Job(**request["job"]))
                 return {"id": request["id"], "reply": {}}
             reply = run(request["probe"], self.theirs, request["x"], self.parts)
+            if tells_lack_of_memory(reply):
+                raise MemoryError
             return {"id": request["id"], "reply": reply}
         except BaseException as error:
             return self._stopped(request, error)

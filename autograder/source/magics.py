@@ -8,8 +8,8 @@ from collections.abc import Iterator
 # Cell magics whose body another program reads, or nobody.
 FOREIGN = frozenset(
     """! ai bash bigquery cmd cython file html HTML javascript js julia latex markdown
-    mermaid perl powershell pypy python python2 python3 R ruby script sh skip sql svg
-    sx system writefile writetemplate""".split()
+    mermaid perl powershell pypy python python2 python3 R ruby script sh shell skip sql
+    svg sx system writefile writetemplate""".split()
 )
 # Line magics that IPython knows without their percent sign.
 BARE = (
@@ -19,7 +19,7 @@ BARE = (
 CELL_MAGIC = re.compile(r"\s*%%(!|\w+)")
 TIMED = re.compile(r"(\s*)%time\s+(?=\S)")
 MAGIC = re.compile(
-    rf"""[%!?]                                      # %timeit f()  !ls  ?torch
+    rf"""[%!?/,;]                                   # %timeit f()  !ls  ?torch  /f 1
        | [\w.,*()\[\]"' ]+ = [ ]* (?: ! | %[A-Za-z])  # files = !ls
        | [^\s\#"'][^\#"']* \?{{1,2}} [ ]* ;? (?: \#.* )? $   # torch.softmax?
        | (?: {BARE} ) [ ]+ [\w./~-]                  # pip install einops

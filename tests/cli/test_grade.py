@@ -1,5 +1,7 @@
 """`grade` hands its options on and says what came out."""
 
+import time
+
 import pytest
 
 from autograder import classroom
@@ -56,3 +58,23 @@ def test_what_stops_the_grader_is_one_line(run, monkeypatch, error, code):
 
     monkeypatch.setattr(classroom, "grade", grade)
     assert run("grade class --out out", code).stderr == f"autograder: {error}\n"
+
+
+def test_after_ctrl_c_no_further_submission_is_begun(here, monkeypatch):
+    begun = []
+
+    def graded(slots, submission, options):
+        begun.append(submission.name)
+        time.sleep(0.2)
+        return Result(submission.name)
+
+    def interrupted(done, total):
+        if done:
+            raise KeyboardInterrupt
+
+    for number in range(6):
+        (here / "class" / f"s{number}.py").write_text("x = 1\n")
+    monkeypatch.setattr(classroom, "graded", graded)
+    with pytest.raises(KeyboardInterrupt):
+        classroom.grade([here / "class"], here / "out", progress=interrupted)
+    assert "s5" not in begun

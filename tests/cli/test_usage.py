@@ -130,9 +130,11 @@ def test_wrong_usage_is_one_line_that_says_what_to_do(run, here, line, said):
     assert result.stdout == ""
 
 
-def test_a_line_break_in_what_was_typed_stays_in_one_line(run):
-    result = run(["check", "a\nb.txt"], code=2)
-    assert result.stderr.count("\n") == 1
+def test_a_line_break_in_what_was_typed_stays_in_one_line(run, here):
+    (here / "a\n\x1b[2Jb.txt").write_text("")
+    said = run(["check", "a\n\x1b[2Jb.txt"], code=2).stderr
+    assert said.startswith("autograder: a [2Jb.txt is neither a notebook")
+    assert said.count("\n") == 1
 
 
 def test_without_a_command_the_help_is_shown(run):

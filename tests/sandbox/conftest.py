@@ -122,7 +122,7 @@ def _lab(request):
 
 @pytest.fixture
 def lab(_lab, request):
-    """Each test leaves the sandbox as it found it; what a hostile one does, above all."""
+    """Each test leaves the sandbox as it found it, the hostile ones above all."""
     yield _lab
     if request.module.__name__.endswith(("endings", "tampering")):
         _lab.check_all_is_well()

@@ -296,6 +296,7 @@ SCRATCH = {
     "a main block, the other way round": [f"if '__main__' == __name__:\n    {DEAD}"],
     "a line magic": ["%matplotlib inline", f"%timeit f()\n{DEAD}"],
     "a shell line": ["!pip install it's", "files = !ls *.py"],
+    "IPython's calls": ["/f 1", ",f a b", ";f a"],
     "help": ["f?", "?f", "math.floor??"],
     "automagic": ["pip install nothing", "cd ..\nls"],
     "a cell of another language": ["%%bash\nfor f in *; do echo $f; done"],
