@@ -29,6 +29,7 @@ def warm_up() -> list[str]:
     einops.einsum(x, x, "a b, c b -> a c").softmax(-1)
     einops.rearrange(x, "a b -> b a")
     torch.manual_seed(0)  # the first time it reads the sources of all who call it
+    _seed()  # numpy loads its generators when they are first asked for
     stand_in.forget_project()
     return [file for file in (torch.__file__, einops.__file__, os.__file__) if file]
 
