@@ -65,6 +65,7 @@ def asked_for(submission: Submission) -> list[str]:
         else:
             wanted |= set(defined_names(file.cells)) & EXERCISES.keys()
             wanted |= {name for name in EXERCISES if _in_broken_cell(file, name)}
+            wanted |= handed_in_as_parts(file)
     return [name for name in EXERCISES if name in wanted]
 
 
@@ -88,6 +89,7 @@ class Grading:
     ) -> None:
         self.server, self.submission = server, submission
         self.exercise, self.options = exercise, options
+        self._files = submission.files
 
     def verdict(self) -> Verdict:
         """Find the answer, run it apart, judge it."""
@@ -95,6 +97,8 @@ class Grading:
         try:
             file = self._file(name)
             if file is None:
+                if any(name in handed_in_as_parts(one) for one in self._files):
+                    return self._say("forbidden", diagnosis.part_handed_in(name))
                 return self._say("missing")
             if is_stub(file.cells, name):
                 return self._say("not_attempted")
@@ -116,7 +120,7 @@ class Grading:
     def _file(self, name: str) -> SourceFile | None:
         """The file that defines an exercise: the last that does more than a stub."""
         found = None
-        for file in self.submission.files:
+        for file in self._files:
             try:
                 defines = name in defined_names(file.cells)
             except BrokenCell:
@@ -138,10 +142,12 @@ class Grading:
         assert cut is not None
         return cut
 
-    def _judged(self, file: SourceFile, cut: Slice, own: bool = True) -> Verdict:
+    def _judged(
+        self, file: SourceFile, cut: Slice, not_own: frozenset[str] = frozenset()
+    ) -> Verdict:
         seed = self.options.seed(self.submission.name, self.exercise.id)
         judge = judge_of(self.exercise, seed)
-        job = Job(self.exercise.id, cut.source, self._parts(own), file.path.name)
+        job = Job(self.exercise.id, cut.source, self._parts(not_own), file.path.name)
         try:
             with self.server.worker(job, self.options.limits) as worker:
                 return judge.verdict(worker)
@@ -152,16 +158,17 @@ class Grading:
             found = Diagnosis(None, "What came back from your code is no answer.")
             return self._say("crashed", found)
 
-    def _parts(self, own: bool) -> dict[str, str]:
+    def _parts(self, not_own: frozenset[str]) -> dict[str, str]:
         """The sources of what the answer may build on: theirs, else the reference's."""
+        names = [one.__name__ for one in used_by(self.exercise)]
         return {
-            one.__name__: (self._own_part(one.__name__) if own else None)
-            or reference_source(one.__name__)
-            for one in used_by(self.exercise)
+            name: (None if name in not_own else self._own_part(name))
+            or reference_source(name)
+            for name in names
         }
 
     def _own_part(self, name: str) -> str | None:
-        for file in reversed(self.submission.files):
+        for file in reversed(self._files):
             try:
                 if name not in defined_names(file.cells) or is_stub(file.cells, name):
                     continue
@@ -178,16 +185,28 @@ class Grading:
         own = {name for name in used if self._own_part(name)}
         if not own:
             return verdict
-        cut = self._slice(file, frozenset(own & set(defined_names(file.cells))))
-        if not self._judged(file, cut, own=False).passed:
+        guilty = next(
+            (
+                names
+                for names in (*({name} for name in sorted(own)), own)
+                if self._passes_without(file, frozenset(names))
+            ),
+            None,
+        )
+        if guilty is None:
             return verdict
-        names = " and ".join(f"`{name}`" for name in sorted(own))
+        names = " and ".join(f"`{name}`" for name in sorted(guilty))
         message = (
             f"With the reference in the place of your {names}, this exercise is right: "
             "the mistake comes from there."
         )
         found = (*verdict.diagnosis, Diagnosis("from-an-earlier-part", message))
         return replace(verdict, diagnosis=found)
+
+    def _passes_without(self, file: SourceFile, names: frozenset[str]) -> bool:
+        """Whether it is right with the references in the place of these own parts."""
+        cut = self._slice(file, names & set(defined_names(file.cells)))
+        return self._judged(file, cut, names).passed
 
     def _say(self, status: str, *found: Diagnosis) -> Verdict:
         one = self.exercise
@@ -214,6 +233,27 @@ def _as_parts(source: str) -> str:
         for line in source.splitlines()
     ]
     return "\n".join(lines) + "\n"
+
+
+def handed_in_as_parts(file: SourceFile) -> set[str]:
+    """Exercises whose only answer in a file is an import of the reference.
+
+    What the file's own answers build on is imported for them, not handed in.
+    """
+    defined = set(defined_names(file.cells)) & EXERCISES.keys()
+    built_on = {one.__name__ for name in defined for one in used_by(EXERCISES[name])}
+    imported: set[str] = set()
+    for cell in file.cells:
+        try:
+            tree = ast.parse(cell)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+                ("autograder.parts", "solutions")
+            ):
+                imported |= {alias.asname or alias.name for alias in node.names}
+    return (imported & EXERCISES.keys()) - defined - built_on
 
 
 def hands_in_the_part(source: str, name: str) -> bool:
