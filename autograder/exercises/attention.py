@@ -47,8 +47,9 @@ def projections(
     return tuple(made[name] for name in order)
 
 
-def in_thirds(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, ...]:
-    return (x @ torch.cat((W_q, W_k, W_v), dim=1)).chunk(3, dim=-1)
+def every_third(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, ...]:
+    joint = x @ torch.cat((W_q, W_k, W_v), dim=1)
+    return tuple(joint[..., start::3] for start in range(3))
 
 
 def twice_gives_twice(theirs: Theirs, x: Inputs) -> bool:
@@ -68,17 +69,13 @@ project_qkv = Exercise(
             "x": normal("... T C"),
             **{name: normal("C C") for name in ("W_q", "W_k", "W_v")},
         },
-        "short keys, longer values": {
+        "shorter vectors": {
             "x": normal("... T C"),
-            "W_q": normal("C d_k"),
-            "W_k": normal("C d_k"),
-            "W_v": normal("C d"),
+            **{name: normal("C d_k") for name in ("W_q", "W_k", "W_v")},
         },
         "one token alone": {
             "x": normal("C"),
-            "W_q": normal("C d_k"),
-            "W_k": normal("C d_k"),
-            "W_v": normal("C d"),
+            **{name: normal("C d_k") for name in ("W_q", "W_k", "W_v")},
         },
     },
     properties=[twice_gives_twice],
@@ -106,17 +103,17 @@ project_qkv = Exercise(
         ),
         Mistake(
             "q-and-k-exchanged",
-            "Q and K have changed places: return Q, K, V in this order.",
+            "Q and K are swapped: return Q, K, V in this order.",
             order="kqv",
         ),
         Mistake(
             "k-and-v-exchanged",
-            "K and V have changed places: return Q, K, V in this order.",
+            "K and V are swapped: return Q, K, V in this order.",
             order="qvk",
         ),
         Mistake(
             "q-and-v-exchanged",
-            "Q and V have changed places: return Q, K, V in this order.",
+            "Q and V are swapped: return Q, K, V in this order.",
             order="vkq",
         ),
         Mistake(
@@ -141,10 +138,21 @@ project_qkv = Exercise(
             factor=lambda x, W_q: float(x.shape[-1]) ** -0.5,
         ),
         Mistake(
-            "cut-into-thirds",
-            "The joint product is cut into three equal parts; V may be wider than Q "
-            "and K, so give the widths: split([d_k, d_k, d_v], dim=-1).",
-            wrong=in_thirds,
+            "projections-interleaved",
+            "The joint product is cut as if Q, K and V were interleaved, every third "
+            "number to each; they lie one behind the other: chunk(3, dim=-1).",
+            wrong=every_third,
+        ),
+        Mistake(
+            "negatives-dropped",
+            "Negative numbers come back as 0, as from a ReLU; a projection has no "
+            "activation: x @ W and nothing else.",
+            product=lambda x, W: (x @ W).relu(),
+        ),
+        Mistake(
+            "v-not-projected",
+            "V is x itself; W_v is never used: V is x @ W_v.",
+            wrong=lambda x, W_q, W_k, W_v: (x @ W_q, x @ W_k, x),
         ),
     ],
     hints=[
@@ -219,6 +227,12 @@ def rows_add_up(theirs: Theirs, x: Inputs) -> bool:
     return same(weights.sum(dim=-1), torch.ones_like(weights[..., 0]))
 
 
+def by_the_values(
+    Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    return attend(Q, K, V, mask, scale=lambda Q, K: V.shape[-1] ** -0.5)
+
+
 QKV = {"Q": normal("... n d_k"), "K": normal("... m d_k"), "V": normal("... m d_v")}
 
 scaled_dot_product_attention = Exercise(
@@ -237,6 +251,12 @@ scaled_dot_product_attention = Exercise(
         },
         "more keys than queries": QKV,
         "with a mask": QKV | {"mask": some("n m")},
+        "a square mask": {
+            "Q": normal("... T d_k"),
+            "K": normal("... T d_k"),
+            "V": normal("... T d"),
+            "mask": some("T T"),
+        },
         "a mask of 0 and 1, one row a text": {
             "Q": normal("B h n d"),
             "K": normal("B h m d"),
@@ -246,7 +266,24 @@ scaled_dot_product_attention = Exercise(
     },
     properties=[ones_give_ones, rows_add_up],
     twin=attend,
-    mistakes=[*SCORES, *WEIGHTS, *MASKS, *RESULTS],
+    mistakes=[
+        *SCORES,
+        *WEIGHTS,
+        *MASKS,
+        *RESULTS,
+        Mistake(
+            "causal-always",
+            "The attention is causal although no mask says so: queries see no later "
+            "keys. Attend everywhere unless a mask is given.",
+            causal=True,
+        ),
+        Mistake(
+            "divided-by-root-of-d_v",
+            "The scores are divided by √d_v, the length of the values; it should be "
+            "√d_k, the length of queries and keys: Q.shape[-1].",
+            wrong=by_the_values,
+        ),
+    ],
     hints=[
         "Three steps: score, weigh, mix. The first is your `attention_scores`. Along "
         "which axis do the weights of one query lie?",

@@ -49,6 +49,24 @@ SCORES = [
         scale=lambda Q, K: 1 / root(Q) ** 2,
     ),
     Mistake(
+        "divided-by-twice-d_k",
+        "The scores are divided by 2 d_k, as `/ d_k ** 1 / 2` does, since ** comes "
+        "before /: the square root, √d_k, is d_k ** 0.5.",
+        scale=lambda Q, K: 0.5 / root(Q) ** 2,
+    ),
+    Mistake(
+        "root-cut-to-an-integer",
+        "√d_k has lost its fraction: it is rounded down to an integer (int, isqrt, "
+        "//). The scores are divided by the square root as it is.",
+        scale=lambda Q, K: 1 / int(root(Q)),
+    ),
+    Mistake(
+        "divided-by-8",
+        "The scores are divided by 8, a constant that is √d_k at d_k = 64 only: take "
+        "d_k from the vectors, Q.shape[-1].",
+        scale=lambda Q, K: 1 / 8,
+    ),
+    Mistake(
         "multiplied-by-root",
         "The scores are multiplied by √d_k instead of divided: d_k ** -0.5 is already "
         "the reciprocal.",
@@ -124,22 +142,33 @@ def attend(
     added: bool = False,
     late: bool = False,
     squash: Callable[[Tensor], Tensor] = softmax,
+    weaken: Callable[[Tensor, Tensor], Tensor] = lambda weights, Q: weights,
     drop: float = 0.0,
+    causal: bool = False,
     mix: Callable[[Tensor, Tensor, Tensor], Tensor] = weigh,
     gives: str = "output weights",
     **switches: Any,
 ) -> tuple[Tensor, ...]:
     """The twin of scaled_dot_product_attention; `switches` are those of the scores."""
     scores = fits(Q, K, **switches)
+    unmasked = squash(scores)
+    if causal:
+        square = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+        scores = scores.masked_fill(~square.tril(), -torch.inf)
     if mask is not None and added:
         scores = scores + mask
     elif mask is not None and not late:
         scores = scores.masked_fill(blocked(mask), fill)
-    weights = squash(scores)
+    weights = weaken(squash(scores), Q)
     if mask is not None and late:
         weights = weights.masked_fill(blocked(mask), 0.0)
     weights = F.dropout(weights, drop) if drop else weights
-    made = {"output": mix(weights, K, V), "weights": weights, "scores": scores}
+    made = {
+        "output": mix(weights, K, V),
+        "weights": weights,
+        "scores": scores,
+        "unmasked": unmasked,
+    }
     return tuple(made[name] for name in gives.split())
 
 
@@ -173,6 +202,13 @@ WEIGHTS = [
         "no-softmax",
         "The scores themselves are used as weights: the softmax is missing.",
         squash=lambda scores: scores,
+    ),
+    Mistake(
+        "scaled-after-the-softmax",
+        "The scores go unscaled into the softmax and the weights are divided by √d_k "
+        "after it, so their rows don't add up to 1: scale before the softmax.",
+        scale=lambda Q, K: 1.0,
+        weaken=lambda weights, Q: weights / root(Q),
     ),
     Mistake(
         "sum-without-keepdim",
@@ -209,13 +245,32 @@ MASKS = [
     Mistake(
         "blocked-scores-zero",
         "Blocked scores become 0, and a score of 0 still weighs e⁰ = 1: fill in "
-        "-∞ before the softmax.",
+        "-inf before the softmax.",
         fill=0.0,
     ),
     Mistake(
+        "blocked-scores-not-low-enough",
+        "Blocked scores become -10, which is not low enough: blocked keys still get "
+        "some weight. Fill in -inf before the softmax.",
+        fill=-10.0,
+    ),
+    Mistake(
+        "blocked-scores-minus-one",
+        "Blocked scores become -1, which is not low enough: blocked keys still get "
+        "weight. Fill in -inf before the softmax.",
+        fill=-1.0,
+    ),
+    Mistake(
         "blocked-scores-highest",
-        "Blocked scores become +∞, which no sum survives; it is -∞ that gets weight 0.",
+        "Blocked scores become +inf, the wrong sign, and the softmax turns them into "
+        "NaN; it is -inf that gets weight 0.",
         fill=torch.inf,
+    ),
+    Mistake(
+        "mask-transposed",
+        "The mask is transposed: its rows belong to the queries and its columns, the "
+        "last axis, to the keys, as in the scores.",
+        blocked=lambda mask: mask.mT == 0,
     ),
     Mistake(
         "blocked-too-low-for-half",
@@ -226,7 +281,7 @@ MASKS = [
     Mistake(
         "mask-added",
         "The mask is added to the scores as it is, 0 or 1; blocked ones must lose "
-        "all their weight: fill in -∞.",
+        "all their weight: fill in -inf.",
         added=True,
     ),
     Mistake(
@@ -252,8 +307,14 @@ RESULTS = [
     ),
     Mistake(
         "results-exchanged",
-        "The results have changed places: return the output first, then the weights.",
+        "The results are swapped: return the output first, then the weights.",
         gives="weights output",
+    ),
+    Mistake(
+        "weights-before-the-mask",
+        "The second result holds the weights as they are without the mask; return "
+        "those that the output is made with, where blocked keys have weight 0.",
+        gives="output unmasked",
     ),
     Mistake(
         "scores-returned",

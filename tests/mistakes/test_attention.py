@@ -66,9 +66,13 @@ def test_slip_in_the_projection_is_named(right, slip, mistake):
         ),
         ("return x * W_q, x * W_k, x * W_v", "multiplied-by-place"),
         ("Q = K = V = x @ W_q\n    return Q, K, V", "one-matrix-for-all"),
+        ("return x @ W_q, x @ W_k, x", "v-not-projected"),
+        ("return [F.relu(x @ W) for W in (W_q, W_k, W_v)]", "negatives-dropped"),
+        ("return x @ torch.cat([W_q, W_k, W_v], -1)", "result-form"),
         (
-            "return torch.chunk(x @ torch.cat([W_q, W_k, W_v], -1), 3, -1)",
-            "cut-into-thirds",
+            "both = x @ torch.cat([W_q, W_k, W_v], -1)\n"
+            "    return both.unflatten(-1, (-1, 3)).unbind(-1)",
+            "projections-interleaved",
         ),
     ],
 )
@@ -87,6 +91,11 @@ def test_wrong_projection_is_named(source, mistake):
         ("(Q / Q.size(-1) ** 0.5) @ (K / K.size(-1) ** 0.5).mT", "divided-by-d_k"),
         ("Q @ K.mT / Q.size(-1) ** -0.5", "multiplied-by-root"),
         ("Q @ K.mT * math.sqrt(Q.size(-1))", "multiplied-by-root"),
+        ("Q @ K.mT / Q.size(-1) ** 1 / 2", "divided-by-twice-d_k"),
+        ("Q @ K.mT / math.isqrt(Q.size(-1))", "root-cut-to-an-integer"),
+        ("Q @ K.mT / (Q.size(-1) ** 0.5 // 1)", "root-cut-to-an-integer"),
+        ("Q @ K.mT / 8", "divided-by-8"),
+        ("Q @ K.mT / 3.5", "constant-factor"),
         ("Q @ K.mT / math.sqrt(K.size(-2))", "divided-by-root-of-keys"),
         ("Q @ K.mT / math.sqrt(Q.size(-2))", "divided-by-root-of-queries"),
         ("Q @ K.mT / math.sqrt(Q.size(1))", "divided-by-root-of-axis-1"),
@@ -112,7 +121,6 @@ def test_wrong_projection_is_named(source, mistake):
             "Q / Q.norm(dim=-1, keepdim=True) @ (K / K.norm(dim=-1, keepdim=True)).mT",
             "cosine",
         ),
-        ("Q @ K.mT / 8", "constant-factor"),  # the √64 of somebody's model
         ("Q @ K.mT / (Q.size(-1) // 2)", "constant-factor"),  # right for d_k = 4 alone
         ("Q @ K.mT / math.log2(Q.size(-1))", "constant-factor"),
         ("Q @ K.mT / Q.norm()", "constant-factor"),
@@ -148,6 +156,7 @@ def test_wrong_scores_are_named(body, mistake):
         ("Q.shape[-1]", "Q.size(-2)", "divided-by-root-of-queries"),
         ("Q.shape[-1]", "Q.shape[1]", "divided-by-root-of-axis-1"),
         ("K.transpose(-2, -1)", "K.transpose(1, 2)", "axes-counted-from-the-front"),
+        ("Q.shape[-1]", "V.shape[-1]", "divided-by-root-of-d_v"),
         (
             "Q @ K.transpose(-2, -1)",
             "K @ Q.transpose(-2, -1)",
@@ -168,13 +177,35 @@ def test_wrong_scores_are_named(body, mistake):
             "sum-without-keepdim",
         ),
         ("torch.softmax(scores, dim=-1)", "torch.sigmoid(scores)", "rows-not-one"),
+        (
+            "output = weights @ V",
+            "unscaled = scores * Q.shape[-1] ** 0.5\n"
+            "    weights = unscaled.softmax(-1) / Q.size(-1) ** 0.5\n"
+            "    output = weights @ V",
+            "scaled-after-the-softmax",
+        ),
+        (
+            "if mask is not None",
+            "hidden = torch.ones_like(scores).triu(1) == 1\n"
+            "    scores = scores.masked_fill(hidden, -torch.inf)\n"
+            "    if mask is not None",
+            "causal-always",
+        ),
         ("mask == 0", "mask != 0", "mask-inverted"),
         ("mask == 0", "mask == 1", "mask-inverted"),
+        ("mask == 0", "mask.transpose(-1, -2) == 0", "mask-transposed"),
+        (
+            "mask == 0",
+            "(mask.mT if mask.shape[-1] == mask.shape[-2] else mask) == 0",
+            "mask-transposed",  # in squares only
+        ),
         ("mask == 0", "mask", "mask-inverted"),
         ("mask == 0", "~mask", "mask-must-be-boolean"),
         ("mask is not None", "mask is None and False", "mask-ignored"),
         ('float("-inf")', "0", "blocked-scores-zero"),
         ('float("-inf")', "1e-9", "blocked-scores-zero"),
+        ('float("-inf")', "-10", "blocked-scores-not-low-enough"),
+        ('float("-inf")', "-1", "blocked-scores-minus-one"),
         ('float("-inf")', 'float("inf")', "blocked-scores-highest"),
         ('float("-inf")', "-1e9", "blocked-too-low-for-half"),
         ('float("-inf")', "-1e20", "blocked-too-low-for-half"),
@@ -189,6 +220,11 @@ def test_wrong_scores_are_named(body, mistake):
         ("output = weights @ V", "output = weights @ K", "keys-mixed"),
         ("return output, weights", "return weights, output", "results-exchanged"),
         ("return output, weights", "return output, scores", "scores-returned"),
+        (
+            "return output, weights",
+            "return output, (Q @ K.mT / Q.size(-1) ** 0.5).softmax(-1)",
+            "weights-before-the-mask",
+        ),
         ("return output, weights", "return output", "result-form"),
         ("output = weights @ V", "output = scores @ V", None),
         (
