@@ -30,6 +30,7 @@ def heads_attend(
     axes: Turn = as_they_are,
     made_with: str = "qkv",
     cut: Callable[[Tensor, int], Tensor] = cut,
+    share_q: Callable[[Tensor, int], Tensor] = lambda Q, groups: Q,
     share_k: Callable[[Tensor, int], Tensor] = lambda K, groups: K,
     share_v: Callable[[Tensor, int], Tensor] = lambda V, groups: V,
     mask_seen: Turn = as_they_are,
@@ -53,7 +54,8 @@ def heads_attend(
     if causal:
         square = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device)
         mask = square.tril() if mask is None else square.tril() & (mask != 0)
-    heads, _ = attend(cuts["q"], K, V, mask, **switches)
+    Q = share_q(cuts["q"], num_heads // kv_heads)
+    heads, _ = attend(Q, K, V, mask, **switches)
     joined = join(heads).reshape(x.shape)  # raises where a learner's reshape does
     return axes(last(module, joined) + plus(x))
 
@@ -71,6 +73,12 @@ def first_for_all(x: Tensor, groups: int) -> Tensor:
 def without(rows: list[Mistake], *ids: str) -> list[Mistake]:
     """Rows but those that can't be told apart, or don't apply, here."""
     return [row for row in rows if row.id not in ids]
+
+
+def averaged(Q: Tensor, groups: int) -> Tensor:
+    B, h, T, d_k = Q.shape
+    means = Q.reshape(B, h // groups, groups, T, d_k).mean(dim=2)
+    return means.repeat_interleave(groups, dim=1)
 
 
 #: What goes wrong in the layer as a whole.
@@ -142,6 +150,17 @@ EXCHANGED = [
         "Q, K and V are all made with W_q; each has a matrix of its own.",
         made_with="qqq",
     ),
+    Mistake(
+        "k-and-v-exchanged",
+        "Keys and values are swapped: K is made with W_v and V with W_k.",
+        made_with="qvk",
+    ),
+    Mistake(
+        "heads-not-cut",
+        "The heads are never split: one head as wide as d_model attends, whatever "
+        "num_heads says. Cut the features into heads first.",
+        cut=lambda x, num_heads: x[:, None],
+    ),
 ]
 
 #: Rows of attention that show in a layer's output, each in its own way.
@@ -154,7 +173,13 @@ INHERITED = [
     ),
     *WEIGHTS,
     *MASKS,
-    *without(RESULTS, "keys-mixed", "results-exchanged", "scores-returned"),
+    *without(
+        RESULTS,
+        "keys-mixed",
+        "results-exchanged",
+        "scores-returned",
+        "weights-before-the-mask",
+    ),
 ]
 
 #: How shared keys and values go wrong.
@@ -189,5 +214,22 @@ SHARED = [
         "v-from-w-k",
         "What is mixed comes from W_k; W_v is never used: look for copy and paste.",
         made_with="qkk",
+    ),
+    Mistake(
+        "k-and-v-exchanged",
+        "Keys and values are swapped: K is made with W_v and V with W_k.",
+        made_with="qvk",
+    ),
+    Mistake(
+        "divided-by-root-of-kv-width",
+        "The scores are divided by √(num_kv_heads * d_k), the width of W_k; it should "
+        "be √d_k, the length of one head's vectors.",
+        share_q=lambda Q, groups: Q * (groups / Q.shape[1]) ** 0.5,
+    ),
+    Mistake(
+        "queries-averaged",
+        "The queries of a group are averaged, so its heads come out alike; the group "
+        "shares keys and values only, and every head keeps its own query.",
+        share_q=averaged,
     ),
 ]

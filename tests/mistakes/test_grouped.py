@@ -70,6 +70,18 @@ class GroupedQueryAttention(nn.Module):
         ),
         ("v = v.repeat_interleave(groups, dim=1)", "pass", None),
         ("self.W_v(x)", "self.W_k(x)", "v-from-w-k"),
+        (
+            "v = v.repeat_interleave(groups, dim=1)",
+            "v = v.repeat_interleave(groups, dim=1)\n"
+            "        q = q.view(B, -1, groups, T, self.d_k).mean(2, keepdim=True)"
+            ".expand(-1, -1, groups, -1, -1).reshape(B, -1, T, self.d_k)",
+            "queries-averaged",
+        ),
+        (
+            "math.sqrt(self.d_k)",
+            "math.sqrt(self.num_kv_heads * self.d_k)",
+            "divided-by-root-of-kv-width",
+        ),
         (" / math.sqrt(self.d_k)", "", "unscaled-scores"),
         ("math.sqrt(self.d_k)", "math.sqrt(C)", "divided-by-root-d_model"),
         ("dim=-1", "dim=-2", "softmax-over-queries"),

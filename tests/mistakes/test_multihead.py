@@ -75,6 +75,9 @@ class MultiHeadAttention(nn.Module):
         ("weights @ v", "weights @ k", "v-from-w-k"),
         ("self.W_v(x)", "self.W_k(x)", "v-from-w-k"),
         ("self.W_k(x)", "self.W_q(x)", "k-from-w-q"),
+        ("q, k, v = self.W_q(x)", "q, v, k = self.W_q(x)", "k-and-v-exchanged"),
+        ("mask == 0", "mask.mT == 0", "mask-transposed"),
+        ('float("-inf")', "-10.0", "blocked-scores-not-low-enough"),
         (
             "q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)",
             "q = k = v = self.W_q(x)",
@@ -266,6 +269,14 @@ LAYERS = """
     def projected(self, x):
         return self.W_q(x), self.W_k(x), self.W_v(x)
 """
+
+
+def test_a_mistake_is_named_in_a_module_with_a_parameter_of_its_own():
+    own = "self.scale = nn.Parameter(torch.ones(1))\n        self.W_q"
+    source = MULTI_HEAD.replace("self.W_q", own, 1)
+    verdict = slipped(source, "/ math.sqrt(self.d_k)", "* self.scale")
+    assert verdict.mistake == "unscaled-scores"
+
 
 RIGHT = named(
     """
