@@ -145,7 +145,11 @@ path_length = Exercise(
         },
         "attention, to itself": {"kind": "attention", "i": 4, "j": 4},
     },
-    refuses={"another kind": {"kind": "carrier pigeon", "i": 1, "j": 3}},
+    refuses={
+        "another kind": {"kind": "carrier pigeon", "i": 1, "j": 3},
+        "a kind that names both": {"kind": "rnn with attention", "i": 1, "j": 3},
+        "an empty kind": {"kind": "", "i": 1, "j": 3},
+    },
     twin=steps,
     mistakes=[
         Mistake(
@@ -181,7 +185,7 @@ path_length = Exercise(
         Mistake(
             "backwards-is-nothing",
             "From a later position to an earlier one this gives 0; the way back is as "
-            "long as the way there.",
+            "long as the way there: abs(i - j).",
             chain=lambda i, j: max(j - i, 0),
         ),
         Mistake(
@@ -204,7 +208,7 @@ path_length = Exercise(
         ),
         Mistake(
             "kinds-exchanged",
-            "The two kinds have changed places.",
+            "The two kinds are swapped.",
             exchanged=True,
         ),
         Mistake(

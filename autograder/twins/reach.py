@@ -45,6 +45,48 @@ def reach(
         return size(gradient)
 
 
+def _own_state(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
+    found = []
+    for t in range(x.shape[1]):
+        leaf = x.detach().clone().requires_grad_()
+        with torch.enable_grad():
+            loss = read(leaf, W_x, W_h, b)[:, t].sum()
+            (gradient,) = torch.autograd.grad(loss, leaf)
+        found.append(gradient[:, t].norm())
+    return torch.stack(found)
+
+
+def _by_hand(
+    turned: Change = lambda W_h: W_h.mT,
+    slope: Change = lambda h: 1 - h * h,
+) -> Callable[..., Tensor]:
+    """The gradients by the chain rule, from the last state back."""
+
+    @torch.no_grad()
+    def reached(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
+        states = read(x, W_x, W_h, b)
+        gradient = torch.ones_like(states[:, -1])
+        found = []
+        for h in reversed(states.unbind(1)):
+            delta = gradient * slope(h)
+            found.append((delta @ W_x.mT).norm())
+            gradient = delta @ turned(W_h)
+        return torch.stack(found[::-1])
+
+    return reached
+
+
+def _to_the_states(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
+    with torch.no_grad():
+        states = read(x, W_x, W_h, b)
+        gradient = torch.ones_like(states[:, -1])
+        found = [gradient.norm()]
+        for h in reversed(states[:, 1:].unbind(1)):
+            gradient = gradient * (1 - h * h) @ W_h.mT
+            found.append(gradient.norm())
+    return torch.stack(found[::-1])
+
+
 REACH = [
     Mistake(
         "all-states",
@@ -187,5 +229,29 @@ REACH = [
         "attached",
         "The result still hangs on a graph: leave out create_graph, or detach it.",
         attached=True,
+    ),
+    Mistake(
+        "own-state",
+        "Each token's reach into its own state is measured; it is the last hidden "
+        "state that is to be differentiated, for every token.",
+        wrong=_own_state,
+    ),
+    Mistake(
+        "to-the-states",
+        "The gradient is taken with respect to the hidden states h_t; asked for is "
+        "that with respect to the inputs x_t.",
+        wrong=_to_the_states,
+    ),
+    Mistake(
+        "way-back-not-transposed",
+        "Going back a step, the gradient is multiplied by W_h; on the way back it is "
+        "W_h transposed.",
+        wrong=_by_hand(turned=lambda W_h: W_h),
+    ),
+    Mistake(
+        "slope-forgotten",
+        "The slope of the tanh is missing: going back through it multiplies the "
+        "gradient by its derivative, 1 - h².",
+        wrong=_by_hand(slope=torch.ones_like),
     ),
 ]

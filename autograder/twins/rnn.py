@@ -58,6 +58,15 @@ def _before_the_step(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
     return _with_the_start(x, W_x, W_h, b)[:, :-1]
 
 
+def _added_on(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
+    h = x.new_zeros(x.shape[0], W_h.shape[0])
+    states = []
+    for x_t in x.unbind(1):
+        h = h + torch.tanh(x_t @ W_x + h @ W_h + b)
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
 def _started_in_float32(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
     h = torch.zeros(x.shape[0], W_h.shape[0], device=x.device)
     states = []
@@ -124,6 +133,18 @@ READ = [
         "states-in-reverse",
         "The states come back in reverse order, the last first.",
         after=lambda states: states.flip(1),
+    ),
+    Mistake(
+        "last-state-everywhere",
+        "Every state is the last one: a single tensor is overwritten in place and "
+        "appended again and again. Make a new h in each step.",
+        result=lambda states: torch.stack([states[-1]] * len(states), 1),
+    ),
+    Mistake(
+        "added-to-the-old-state",
+        "The old state is added to the tanh, as in a residual connection; the new "
+        "state is the tanh alone.",
+        wrong=_added_on,
     ),
     Mistake(
         "start-state-included",

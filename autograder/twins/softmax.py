@@ -115,6 +115,18 @@ CHOOSE = [
         shift=lambda x, dim: torch.zeros((), dtype=x.dtype, device=x.device),
     ),
     Mistake(
+        "clamped-on-both-sides",
+        "Large scores are clamped on both sides, so those beyond the limits come out "
+        "alike; shift them instead: take each row's largest off.",
+        before=lambda x: x.clamp(-50.0, 50.0),
+    ),
+    Mistake(
+        "default-axis-0",
+        "Without the argument `dim` the shares add up along axis 0; the default is the "
+        "last axis: dim=-1.",
+        wrong=lambda x, dim=0: choose(x, dim),
+    ),
+    Mistake(
         "minus-infinity-as-a-number",
         "-inf is replaced by -10,000, which a real score may have too; e to the power "
         "-inf is 0 by itself.",

@@ -76,14 +76,14 @@ COMPARE = [
     ),
     Mistake(
         "not-transposed",
-        "y is multiplied as it stands; a row meets a row only if y's last two axes are "
-        "exchanged first: x @ y.mT.",
+        "y is multiplied as it stands, not transposed; a row meets a row only if y's "
+        "last two axes are exchanged first: x @ y.mT.",
         turn=same,
     ),
     Mistake(
         "rows-exchanged",
-        "The scores stand as (..., m, n): row i should belong to row i of x, so x "
-        "comes first: x @ y.mT.",
+        "The result is transposed, (..., m, n): row i should belong to row i of x, so "
+        "x comes first: x @ y.mT.",
         swap=True,
     ),
     Mistake(
@@ -108,6 +108,36 @@ COMPARE = [
         "The scores have lost their sign; rows that are opposed have a negative dot "
         "product.",
         after=torch.abs,
+    ),
+    Mistake(
+        "centred",
+        "Each row's mean is taken off first, as for a covariance; a dot product takes "
+        "the rows as they are.",
+        rows=lambda x: x - x.mean(dim=-1, keepdim=True),
+    ),
+    Mistake(
+        "last-number-left-out",
+        "The last number of each row is left out of the sum, off by one: range(d) "
+        "already ends before d.",
+        rows=lambda x: x[..., :-1],
+    ),
+    Mistake(
+        "y-of-length-one",
+        "The rows of y are brought to length 1 first, normalised; a dot product takes "
+        "them as they are.",
+        wrong=lambda x, y: x @ _lengths_one(y).mT,
+    ),
+    Mistake(
+        "x-of-length-one",
+        "The rows of x are brought to length 1 first, normalised; a dot product takes "
+        "them as they are.",
+        wrong=lambda x, y: _lengths_one(x) @ y.mT,
+    ),
+    Mistake(
+        "batch-added-up",
+        "The leading axes are summed away; each batch keeps a result of its own: "
+        "`...` belongs into the result's pattern too.",
+        wrong=lambda x, y: torch.einsum("...nd,...md->nm", x, y),
     ),
     Mistake(
         "row-with-its-partner",
@@ -188,6 +218,18 @@ MIX = [
         "The result is divided by the sum of the weights, a weighted mean; a weighted "
         "sum isn't divided by anything, whatever the weights add up to.",
         weigh=lambda weights: weights / weights.sum(dim=-1, keepdim=True),
+    ),
+    Mistake(
+        "last-value-left-out",
+        "The last value is left out, off by one: range(m) already ends before m.",
+        weigh=lambda weights: weights[..., :-1],
+        hold=lambda values: values[..., :-1, :],
+    ),
+    Mistake(
+        "first-value-left-out",
+        "The first value is left out, off by one: counting starts at 0.",
+        weigh=lambda weights: weights[..., 1:],
+        hold=lambda values: values[..., 1:, :],
     ),
     Mistake(
         "columns-normalised",

@@ -67,6 +67,45 @@ def test_slip_in_measuring_is_named(right, slip, mistake):
     assert verdict.mistake == mistake
 
 
+BY_HAND = (
+    RNN.replace("\n\n\n", "\n")
+    + """
+def gradient_reach(x, W_x, W_h, b):
+    with torch.no_grad():
+        states = rnn_forward(x, W_x, W_h, b)
+        g, norms = torch.ones_like(states[:, -1]), []
+        for h in reversed(states.unbind(1)):
+            delta = g * (1 - h * h)
+            norms.append((delta @ W_x.T).norm())
+            g = delta @ W_h.T
+        return torch.stack(norms[::-1])
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("right", "slip", "mistake"),
+    [
+        ("g = delta @ W_h.T", "g = delta @ W_h", "way-back-not-transposed"),
+        ("delta = g * (1 - h * h)", "delta = g", "slope-forgotten"),
+        (
+            "norms.append((delta @ W_x.T).norm())",
+            "norms.append(g.norm())",
+            "to-the-states",
+        ),
+        (
+            "norms.append((delta @ W_x.T).norm())",
+            "norms.append(((1 - h * h) @ W_x.T).norm())",
+            "own-state",
+        ),
+    ],
+)
+def test_slip_in_the_chain_rule_by_hand_is_named(right, slip, mistake):
+    assert BY_HAND.count(right) == 1
+    assert check_source(BY_HAND).passed
+    assert check_source(BY_HAND.replace(right, slip)).mistake == mistake
+
+
 def test_asking_the_callers_own_x_for_gradients_is_accepted():
     own, callers = "x.detach().clone().requires_grad_(True)", "x.requires_grad_()"
     assert REACH.count(own) == 1

@@ -33,6 +33,8 @@ STACK = "torch.stack(states, dim=1)"
         (STACK, "torch.stack(states[::-1], dim=1)", "states-in-reverse"),
         (STACK, "torch.cat(states, 0).view(B, T, -1)", "relabelled"),
         (STACK, "torch.stack(states, dim=1), h", "result-form"),
+        (STACK, "torch.stack([h] * T, dim=1)", "last-state-everywhere"),
+        (STEP, STEP.replace("h = ", "h = h + "), "added-to-the-old-state"),
         (STACK, "states", "result-form"),
         (STACK, "None", "returns-nothing"),
         ("range(T)", "reversed(range(T))", "from-the-end"),
@@ -227,6 +229,8 @@ def path_length(kind, i, j):
             "wrong-exception",
         ),
         ('raise ValueError(f"unknown kind {kind!r}")', "return -1", "not-refused"),
+        ('kind == "rnn"', 'kind in ("rnn")', "not-refused"),
+        ('kind == "rnn"', 'kind.startswith("rnn")', "not-refused"),
     ],
 )
 def test_slip_in_the_path_is_named(right, slip, mistake):

@@ -50,6 +50,14 @@ def judged(signature, body):
         ("torch.softmax(x @ y.mT, dim=-1)", "softmax-already"),
         ("(x @ y.mT).abs()", "sign-lost"),
         ("(x * y).sum(-1)", "row-with-its-partner"),
+        ("x @ F.normalize(y, dim=-1).mT", "y-of-length-one"),
+        ("x / x.norm(dim=-1, keepdim=True) @ y.mT", "x-of-length-one"),
+        ("(x - x.mean(-1, True)) @ (y - y.mean(-1, True)).mT", "centred"),
+        (
+            "sum(x[..., :, None, k] * y[..., None, :, k] for k in range(11))",
+            "last-number-left-out",
+        ),
+        ("torch.einsum('...id,...jd->ij', x, y)", "batch-added-up"),
         ("x[..., :, None, :] * y[..., None, :, :]", "not-summed"),
         ("einsum(x, y, '... n d, ... m d -> ... n m d')", "not-summed"),
         ("einsum(x, x, '... n d, ... m d -> ... n m')", "x-with-itself"),
@@ -112,6 +120,8 @@ def test_unusual_comparing_is_accepted(body):
         ("weights / weights.sum(-2, keepdim=True) @ values", "columns-normalised"),
         ("torch.softmax(weights, -1) @ values", "softmax-first"),
         ("F.softmax(weights, dim=-1).matmul(values)", "softmax-first"),
+        ("weights[..., :-1] @ values[..., :-1, :]", "last-value-left-out"),
+        ("weights[..., 1:] @ values[..., 1:, :]", "first-value-left-out"),
         (
             "F.one_hot(weights.argmax(-1), weights.size(-1)) * 1.0 @ values",
             "largest-only",
