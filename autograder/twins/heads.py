@@ -174,8 +174,8 @@ SPLITS = [
     ),
     Mistake(
         "positions-last",
-        "Positions and features have changed places: this is (B, h, d_k, T), where "
-        "(B, h, T, d_k) is asked for.",
+        "Positions and features are swapped: this is (B, h, d_k, T), where "
+        "(B, h, T, d_k) is asked for. Transpose the last two axes.",
         then=lambda heads: heads.mT,
     ),
     Mistake(
@@ -209,7 +209,7 @@ MERGES = [
     Mistake(
         "not-joined",
         "The heads have moved behind the positions, (B, T, h, d_k), but still have "
-        "an axis of their own: make one axis of the last two.",
+        "an axis of their own: flatten the last two into one.",
         join=lambda x: x.transpose(1, 2),
     ),
     Mistake(
@@ -237,6 +237,18 @@ REPEATS = [
         "The heads are tiled, 0 1 2 0 1 2, where each should be repeated on its "
         "own, 0 0 1 1 2 2: repeat_interleave, not repeat.",
         share=tiled,
+    ),
+    Mistake(
+        "not-repeated",
+        "The heads come back as they are; each should be repeated, groups copies of it "
+        "side by side.",
+        share=lambda x, groups: x,
+    ),
+    Mistake(
+        "one-copy-too-many",
+        "There are groups + 1 copies of each head, one too many: groups of them are "
+        "asked for, the original included.",
+        share=lambda x, groups: x.repeat_interleave(groups + 1, dim=1),
     ),
     Mistake(
         "positions-repeated",
@@ -269,8 +281,8 @@ REPEATS = [
     ),
     Mistake(
         "group-axis-left",
-        "The copies have an axis of their own, (B, h_kv, groups, T, d): make one "
-        "axis of heads and groups, (B, h_kv*groups, T, d).",
+        "The copies have an axis of their own, (B, h_kv, groups, T, d): flatten heads "
+        "and groups into one axis, (B, h_kv*groups, T, d).",
         share=with_group_axis,
     ),
     Mistake(

@@ -13,6 +13,7 @@ def count(
     *,
     kv_width: Callable[[int, int, int], int] = lambda C, h, kv: kv * (C // h),
     kv_matrix: Callable[[int, int], int] = lambda C, width: width,
+    v_matrix: Callable[[int, int], int] | None = None,
     matrices: str = "qkvo",
     inputs: Callable[[int, int], int] = lambda C, h: C,
     o_inputs: Callable[[int, int], int] = lambda C, width: C,
@@ -25,6 +26,8 @@ def count(
     width = kv_width(d_model, num_heads, kv)
     kv_outputs = kv_matrix(d_model, width)
     outputs = {"q": d_model, "k": kv_outputs, "v": kv_outputs}
+    if v_matrix is not None:
+        outputs["v"] = v_matrix(d_model, width)
     wide = inputs(d_model, num_heads)
     weights = sum(wide * outputs[name] for name in matrices if name != "o")
     if "o" in matrices:
@@ -38,6 +41,19 @@ def divided(
     kv = num_heads if num_kv_heads is None else num_kv_heads
     width = d_model / num_heads * kv
     return 2 * (d_model + width) * (d_model + bias)
+
+
+def multi_query_by_default(
+    d_model: int, num_heads: int, num_kv_heads: int = 1, bias: bool = True
+) -> int:
+    return count(d_model, num_heads, num_kv_heads, bias)
+
+
+def all_shrunk(
+    d_model: int, num_heads: int, num_kv_heads: int | None = None, bias: bool = True
+) -> int:
+    kv = num_heads if num_kv_heads is None else num_kv_heads
+    return 4 * kv * (d_model // num_heads) * (d_model + bias)
 
 
 #: How the count goes wrong.
@@ -77,6 +93,25 @@ COUNTS = [
         "W_k and W_v are counted once; they are two matrices of the same size.",
         matrices="qko",
         biases=lambda C, width: 2 * C + width,
+    ),
+    Mistake(
+        "one-of-two-shrunk",
+        "Only one of W_k and W_v is counted at the smaller width; both have "
+        "num_kv_heads * d_k outputs.",
+        v_matrix=lambda C, width: C,
+        biases=lambda C, width: 3 * C + width,
+    ),
+    Mistake(
+        "all-four-shrunk",
+        "All four matrices are counted at the smaller width; only W_k and W_v have "
+        "num_kv_heads * d_k outputs, W_q and W_o stay (d_model, d_model).",
+        wrong=all_shrunk,
+    ),
+    Mistake(
+        "multi-query-by-default",
+        "Without num_kv_heads one key/value head is counted; the default, None, means "
+        "as many as num_heads.",
+        wrong=multi_query_by_default,
     ),
     Mistake(
         "output-matrix-forgotten",

@@ -148,6 +148,8 @@ def test_slip_in_joining_is_named(slip, mistake):
             "x[:, None].expand(B, groups, h, T, d).reshape(B, h * groups, T, d)",
             "tiled-heads",
         ),
+        ("x", "not-repeated"),
+        ("x.repeat_interleave(groups + 1, dim=1)", "one-copy-too-many"),
         ("x.repeat_interleave(groups, dim=2)", "positions-repeated"),
         ("x.repeat(1, 1, groups, 1)", "positions-tiled"),
         ("x.repeat_interleave(groups, dim=0)", "batch-repeated"),
@@ -184,6 +186,14 @@ def test_slip_in_repeating_is_named(slip, mistake):
         ),
         ("k = v = d_model * num_kv_heads * d_k", "k = v = 2 * d_model", "wrong-value"),
         ("d_k = d_model // num_heads", "d_k = 1", "kv-width-without-d_k"),
+        ("num_kv_heads = num_heads", "num_kv_heads = 1", "multi-query-by-default"),
+        (
+            "k = v = d_model * num_kv_heads * d_k\n    o = d_model * d_model\n"
+            "    b = d_model + num_kv_heads * d_k",
+            "k = d_model * num_kv_heads * d_k\n    v = o = d_model * d_model\n"
+            "    b = d_model + d_model",
+            "one-of-two-shrunk",
+        ),
         ("o = d_model * d_model", "o = 0", "output-matrix-forgotten"),
         (
             "q = d_model * d_model\n    k = v = d_model * num_kv_heads * d_k",
@@ -214,6 +224,17 @@ def test_slip_in_repeating_is_named(slip, mistake):
 )
 def test_slip_in_counting_is_named(right, slip, mistake):
     assert slipped(COUNT, right, slip).mistake == mistake
+
+
+def test_four_matrices_of_the_smaller_width_are_named():
+    verdict = check_source(
+        """
+        def attention_parameters(d_model, num_heads, num_kv_heads=None, bias=True):
+            kv_dim = d_model // num_heads * (num_kv_heads or num_heads)
+            return 4 * kv_dim * (d_model + bias)
+        """
+    )
+    assert verdict.mistake == "all-four-shrunk"
 
 
 def test_a_width_divided_by_the_wrong_heads_is_named():
