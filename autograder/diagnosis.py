@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from torch import Tensor
+
 from autograder import compare, symptoms
 from autograder.definition import Exercise, Mistake
 from autograder.example import smallest
@@ -42,7 +44,8 @@ def diagnose(
         example = smallest(judge, runner, first, named) if stage == "values" else None
         whole = stage in ("values", "gradients")
         return _said(named, whole and not _more(seen, stage)), example
-    near = known(judge, wrong[:1], wrong[:1], stage) if len(wrong) > 1 else ()
+    telling = len(wrong) > 1 and _telling(first)
+    near = known(judge, wrong[:1], wrong[:1], stage) if telling else ()
     if near:
         what = "gradients are" if stage == "gradients" else "result is"
         text = " ".join(one.message for one in near)
@@ -52,6 +55,13 @@ def diagnose(
         return found, smallest(judge, runner, first, near)
     found = [symptoms.general(judge, runner, seen, wrong, stage)]
     return found, smallest(judge, runner, first, ()) if stage == "values" else None
+
+
+def _telling(one: Evidence) -> bool:
+    """Whether one trial tells mistakes apart; a lone number agrees by chance."""
+    return "error" in one.actual or any(
+        isinstance(value, Tensor) for value in compare.outputs(one.expected).values()
+    )
 
 
 def known(
@@ -128,7 +138,8 @@ def forbidden(called: list[str]) -> Diagnosis:
     )
     return Diagnosis(
         "forbidden-built-in",
-        f"This uses {names}, which is what the exercise asks you to write yourself.",
+        f"This uses {names}, a built-in that is forbidden here: it is what the "
+        "exercise asks you to write yourself.",
     )
 
 

@@ -141,11 +141,11 @@ class Judge:
             return self._say("forbidden", checks, [diagnosis.forbidden(called)])
         for stage in STAGES:
             wrong = _wrong_in(seen, stage)
-            if wrong:
+            slips = self._slips(seen) if stage == "gradients" else []
+            if wrong and not _overwritten(wrong, slips):
                 found, example = diagnosis.diagnose(self, runner, seen, wrong, stage)
                 verdict = self._say(_status_of(seen, wrong), checks, found)
                 return replace(verdict, example=example)
-            slips = self._slips(seen) if stage == "gradients" else []
             if slips:
                 return self._say("failed", checks, slips)
         found = [one.diagnosis() for one in held if one.fault]
@@ -282,6 +282,13 @@ def _status_of(seen: list[Evidence], wrong: list[Evidence]) -> str:
 def _changed(one: Evidence) -> list[str]:
     changed = one.actual.get("changed")
     return [str(name) for name in changed] if isinstance(changed, list) else []
+
+
+def _overwritten(wrong: Iterable[Evidence], slips: list[Diagnosis]) -> bool:
+    """Whether gradients fail because the code writes into its input."""
+    return bool(slips and slips[0].mistake == "input-changed") and all(
+        "inplace operation" in str(one.actual.get("grad_error")) for one in wrong
+    )
 
 
 def _unkept(one: Evidence) -> list[tuple[str, object, object]]:

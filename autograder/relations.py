@@ -39,7 +39,11 @@ def _relations(e: Tensor, a: Tensor, sizes: Mapping[str, int]) -> Iterator[Relat
     factor = _factor(e, a)
     if factor is not None:
         named = _spelled(factor, sizes)
-        yield "constant-factor", f"is {named} times the expected one, in every place."
+        how = f" (divided by {named[2:].split()[0]})" if named[:2] == "1/" else ""
+        yield (
+            "constant-factor",
+            f"is {named} times the expected one{how}, in every place.",
+        )
     offset = (a - e).mean()
     if _near(e + offset, a) and abs(float(offset)) > 1e-3:
         yield (
@@ -61,7 +65,7 @@ def _factor(e: Tensor, a: Tensor) -> float | None:
 
 def _spelled(factor: float, sizes: Mapping[str, int]) -> str:
     """A factor as a learner would write it, where it is one of the usual ones."""
-    usual = {-1.0: "-1", 2.0: "2", 0.5: "1/2"}
+    usual = {-1.0: "-1", 2.0: "2", 0.5: "1/2", 2**0.5: "√2", 0.5**0.5: "1/√2"}
     for axis, number in sizes.items():
         size = float(number)
         named = {size**0.5: f"√{axis}", size**-0.5: f"1/√{axis}"}
@@ -85,6 +89,7 @@ def _moved(e: Tensor, a: Tensor) -> Iterator[Relation]:
         for step in (1, -1):
             if e.shape[dim] > 2 and _near(e.roll(step, dim), a):
                 yield "shifted", f"is shifted by {step} along axis {dim}."
+    yield from _blocks(e, a)
     flat_e, flat_a = e.flatten().sort().values, a.flatten().sort().values
     if _near(flat_e, flat_a) and bool((flat_e.diff() != 0).any()):
         yield (
@@ -93,6 +98,32 @@ def _moved(e: Tensor, a: Tensor) -> Iterator[Relation]:
             "shape (view, reshape) where axes should have been moved (transpose, "
             "permute), so that numbers of different positions are mixed.",
         )
+
+
+def _blocks(e: Tensor, a: Tensor) -> Iterator[Relation]:
+    """Along one axis, blocks of equal length in another order, or dealt out."""
+    if e.shape != a.shape:
+        return
+    for dim, length in enumerate(e.shape):
+        for blocks in range(2, length // 2 + 1):
+            if length % blocks:
+                continue
+            cut = e.reshape(
+                *e.shape[:dim], blocks, length // blocks, *e.shape[dim + 1 :]
+            )
+            if _near(cut.flip(dim).flatten(dim, dim + 1), a):
+                yield (
+                    "blocks-reversed",
+                    f"has the right numbers, but along axis {dim} its {blocks} blocks "
+                    f"of {length // blocks} stand in reverse order, the last first.",
+                )
+            if _near(cut.transpose(dim, dim + 1).flatten(dim, dim + 1), a):
+                yield (
+                    "interleaved",
+                    f"has the right numbers, but along axis {dim} its {blocks} blocks "
+                    f"of {length // blocks} are interleaved, one number of each in "
+                    "turn.",
+                )
 
 
 def _sums(e: Tensor, a: Tensor) -> Iterator[Relation]:

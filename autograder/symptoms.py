@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor
 
 from autograder import relations
@@ -32,8 +33,11 @@ def general(
     if stage == "gradients":
         return _gradient(first)
     found = _TELLERS[first.faults[0].kind](first, first.faults[0])
+    message = found.message
+    if found.mistake == "result-form" and str(first.expected["kind"])[0].isdigit():
+        message += f" Return {', '.join(judge.exercise.returns)}, in this order."
     where = _where(seen, wrong)
-    return Diagnosis(found.mistake, f"{found.message} {where}".strip())
+    return Diagnosis(found.mistake, f"{message} {where}".strip())
 
 
 def shape_text(tensor: Tensor | list[int], first: Evidence) -> str:
@@ -65,6 +69,7 @@ def _sizes_in(first: Evidence) -> dict[str, int]:
     """The sizes of the axes that a trial has, those first that scale a result."""
     sizes = first.trial.sizes
     axes = [*_axes(first), *(("d_k",) if "C" in _axes(first) else ())]
+    axes = [axis for axis in axes if axis not in ("B", "L")]
     scaling = sorted(axes, key=lambda axis: (not axis.startswith("d"), axis))
     return {axis: sizes[axis] for axis in scaling if sizes[axis] > 1}
 
@@ -156,8 +161,9 @@ def _kind(first: Evidence, fault: Fault) -> Diagnosis:
             f"Your code returns None, where {want} is asked for: is a "
             "`return` missing?",
         )
+    verb = "are" if want.endswith("values") else "is"
     return Diagnosis(
-        "result-form", f"Your code returns {got}, where {want} is asked for."
+        "result-form", f"Your code returns {got}, where {want} {verb} asked for."
     )
 
 
@@ -189,12 +195,32 @@ def _shape(first: Evidence, fault: Fault) -> Diagnosis:
     if sorted(e) == sorted(a):
         message += " The axes stand in another order: transpose or permute them."
     elif len(a) < len(e):
+        gone = "some were" if len(e) - len(a) > 1 else "one was"
         message += (
-            f" It has {len(a)} axes instead of {len(e)}: one was summed or folded away."
+            f" It has {len(a)} axes instead of {len(e)}: {gone} summed or folded away"
         )
+        message += f"{_gone(first, e, a)}."
     elif len(a) > len(e):
         message += f" It has {len(a)} axes instead of {len(e)}."
     return Diagnosis("wrong-shape", message)
+
+
+def _gone(first: Evidence, expected: list[int], actual: list[int]) -> str:
+    """The axes of the expected shape that the other one lacks, by name."""
+    sizes = first.trial.sizes
+    names = {sizes[axis]: axis for axis in reversed(_axes(first))}
+    left = list(actual)
+    missing = []
+    for number in expected:
+        if number in left:
+            left.remove(number)
+        else:
+            missing.append(number)
+    if left or not all(number in names and number > 1 for number in missing):
+        return ""
+    listed = ", ".join(names[number] for number in missing)
+    batch = all(names[number] in first.trial.sizes.lead for number in missing)
+    return f" ({listed}, leading axes of the batch)" if batch else f" ({listed})"
 
 
 def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
@@ -209,6 +235,20 @@ def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
 
 def _finite(first: Evidence, fault: Fault) -> Diagnosis:
     bad = int((~fault.actual.isfinite()).sum())
+    below = int((fault.actual == -torch.inf).sum())
+    if bad == below:
+        future = torch.ones_like(fault.actual, dtype=torch.bool).triu(1)
+        shape = ""
+        if fault.actual.dim() > 1 and bool(
+            ((fault.actual == -torch.inf) == future).all()
+        ):
+            shape = ": all those above the diagonal, as under a causal mask"
+        return Diagnosis(
+            "not-finite",
+            f"{_result(fault)} has {bad} of {fault.actual.numel()} numbers that are "
+            f"-inf{shape}. A mask, or a log of 0, makes such numbers; here none is "
+            "expected.",
+        )
     return Diagnosis(
         "not-finite",
         f"{_result(fault)} has {bad} of {fault.actual.numel()} numbers that are NaN or "

@@ -49,6 +49,20 @@ def test_known_mistakes_are_named_alone_and_in_pairs(body, mistakes):
             "relabelled",
             "view, reshape",
         ),
+        ("(x @ y.mT / x.shape[-1] ** 0.5).sum(-2)", "wrong-shape", "away (n)"),
+        ("torch.einsum('...i,...i->i', x, x)[:5]", "wrong-shape", "some were summed"),
+        (
+            "torch.einsum('...nd,...md->nm', x, y)",
+            "wrong-shape",
+            "(B, L, leading axes",
+        ),
+        ("x @ y.mT / (2 * x.shape[-1]) ** 0.5", "constant-factor", "1/√2"),
+        ("x @ y.mT / x.shape[-1]", "constant-factor", "divided by √d)"),
+        (
+            "(x @ y.mT).masked_fill(torch.ones(5, 7).triu(1) == 1, -torch.inf)",
+            "not-finite",
+            "above the diagonal",
+        ),
         ("(x @ y.mT / x.shape[-1] ** 0.5).double()", "wrong-dtype", "float64"),
         ("(x @ y.mT / x.shape[-1] ** 0.5).log()", "not-finite", "NaN"),
         ("None", "returns-nothing", "`return` missing"),
@@ -90,6 +104,12 @@ def test_an_answer_right_in_one_slice_is_told_where():
         ),
         (
             "def f(x, y):\n    x /= x.shape[-1] ** 0.5\n    return x @ y.mT",
+            "input-changed",
+            "`x`",
+        ),
+        (
+            "def f(x, y):\n    x -= 1\n    x += 1\n    scores = (x @ y.mT).exp()\n"
+            "    x += 1\n    x -= 1\n    return scores.log() / x.shape[-1] ** 0.5",
             "input-changed",
             "`x`",
         ),
