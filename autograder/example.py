@@ -43,14 +43,16 @@ def _shrunk(
     named: tuple[Mistake, ...],
     kind: str,
 ) -> Evidence:
-    best = first
-    for smaller in _smaller(best.trial):
-        for changes, lead in smaller:
-            one = _resized(judge.exercise, best.trial, changes, lead)
-            seen = _shows(judge, runner, one, named, kind)
-            if seen is not None:
-                best = seen
-                break
+    best, before = first, None
+    while best is not before:  # an axis may shrink only once another one has
+        before = best
+        for smaller in _smaller(best.trial):
+            for changes, lead in smaller:
+                one = _resized(judge.exercise, best.trial, changes, lead)
+                seen = _shows(judge, runner, one, named, kind)
+                if seen is not None:
+                    best = seen
+                    break
     return best
 
 

@@ -127,8 +127,14 @@ class Grading:
         return found
 
     def _slice(self, file: SourceFile, without: frozenset[str] = frozenset()) -> Slice:
-        """What the answer needs; where it uses a stub, the part takes its place."""
-        cut = cut_out(file.cells, self.exercise.id, without)
+        """What the answer needs of its file.
+
+        Parts stand for stubs that it uses, and for what another file answers.
+        """
+        used = {one.__name__ for one in used_by(self.exercise)}
+        missing = used - set(defined_names(file.cells))
+        elsewhere = {name for name in missing if self._own_part(name)}
+        cut = cut_out(file.cells, self.exercise.id, without | elsewhere)
         assert cut is not None
         return cut
 

@@ -61,7 +61,7 @@ class Parts(Mapping[str, Any]):
 
 def explain(error: BaseException, filename: str) -> tuple[Status, str]:
     """What kind of end this is, and the learner's line where it came about."""
-    if _is_lack_of_memory(error):
+    if _means_lack_of_memory(type(error).__name__, _text(error)):
         return "out_of_memory", ""
     if isinstance(error, WireError):
         return "error", f"The result can't be handed over: {error}."
@@ -73,11 +73,19 @@ def explain(error: BaseException, filename: str) -> tuple[Status, str]:
     return "error" if isinstance(error, Exception) else "crashed", message
 
 
-def _is_lack_of_memory(error: BaseException) -> bool:
-    """Python's own, and that of torch, which has no class for it."""
-    if isinstance(error, MemoryError):
-        return True
-    return isinstance(error, RuntimeError) and "DefaultCPUAllocator" in _text(error)
+def tells_lack_of_memory(reply: Mapping[str, Any]) -> bool:
+    """Whether a probe brings an exception back as data that says so."""
+    errors = [reply.get(key) for key in ("error", "grad_error")]
+    return any(
+        isinstance(error, Mapping)
+        and _means_lack_of_memory(str(error.get("type")), str(error.get("message")))
+        for error in errors
+    )
+
+
+def _means_lack_of_memory(kind: str, text: str) -> bool:
+    """Python has a class for it; torch has none, and names what could not allocate."""
+    return kind == "MemoryError" or "DefaultCPUAllocator" in text
 
 
 def _text(error: BaseException) -> str:

@@ -27,7 +27,7 @@ def heads_attend(
     x: Tensor,
     mask: Tensor | None = None,
     *,
-    turned: Turn = as_they_are,
+    axes: Turn = as_they_are,
     made_with: str = "qkv",
     cut: Callable[[Tensor, int], Tensor] = cut,
     share_k: Callable[[Tensor, int], Tensor] = lambda K, groups: K,
@@ -40,7 +40,7 @@ def heads_attend(
     **switches: Any,
 ) -> Any:
     """The twin of MultiHeadAttention; `switches` are those of attention."""
-    x = turned(x)
+    x = axes(x)
     layers = {name: getattr(module, f"W_{name}") for name in "qkv"}
     num_heads: int = module.num_heads
     kv_heads: int = getattr(module, "num_kv_heads", num_heads)
@@ -55,7 +55,7 @@ def heads_attend(
         mask = square.tril() if mask is None else square.tril() & (mask != 0)
     heads, _ = attend(cuts["q"], K, V, mask, **switches)
     joined = join(heads).reshape(x.shape)  # raises where a learner's reshape does
-    return turned(last(module, joined) + plus(x))
+    return axes(last(module, joined) + plus(x))
 
 
 def grouped(module: Any, x: Tensor, mask: Tensor | None = None, **switches: Any) -> Any:
@@ -115,7 +115,7 @@ LAYER = [
         "batch-taken-for-positions",
         "The first axis is taken for the positions, so the sequences of a batch attend "
         "to each other; x is (B, T, C).",
-        turned=lambda x: x.transpose(0, 1),
+        axes=lambda x: x.transpose(0, 1),
     ),
     Mistake(
         "mask-given-an-axis",

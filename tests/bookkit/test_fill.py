@@ -5,6 +5,7 @@ import types
 
 import nbformat
 import pytest
+from nbclient.output_widget import OutputWidget
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookkit import notebooks
@@ -87,3 +88,14 @@ def test_frozen_widget_leaves_what_it_showed_at_first():
     assert "widgets" not in notebook.metadata
     assert cell.outputs[:2] == [plain, nbformat.from_dict(shown)]
     assert "run this cell" in cell.outputs[2].data["text/markdown"]
+
+
+def test_a_widgets_output_is_not_sent_back_to_the_kernel(monkeypatch, tmp_path):
+    sent = []
+    monkeypatch.setattr(OutputWidget, "send", lambda self, data: sent.append(data))
+    source = "from ipywidgets import interact\n\ninteract(lambda x: print(x), x=3);"
+    notebook = new_notebook(cells=[new_code_cell(source)])
+    notebooks.run(notebook, tmp_path)
+    assert sent == []
+    notebooks.freeze(notebook)
+    assert notebook.cells[0].outputs[0].text == "3\n"

@@ -80,6 +80,12 @@ def test_slip_in_cutting_is_named(slip, mistake):
     assert slipped(SPLIT, RETURN, slip).mistake == mistake
 
 
+def test_a_cut_by_view_is_shown_on_one_short_sequence():
+    verdict = slipped(SPLIT, RETURN, "x.view(B, num_heads, T, C // num_heads)")
+    assert verdict.example.inputs[-1] == ("num_heads", "2")
+    assert verdict.example.title.startswith("two positions, C = 2")
+
+
 def test_features_that_are_silently_dropped_are_named():
     verdict = check_source(
         """

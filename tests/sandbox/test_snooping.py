@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import Job
+from autograder.sandbox import Job, stand_in
 
 from .conftest import GOOD, HIDDEN
 
@@ -31,6 +31,23 @@ def test_nothing_of_the_project_can_be_imported(lab, name):
     end = lab.end(f"import {name}")
     assert end.status == "error"
     assert end.message.startswith("ModuleNotFoundError: No module named ")
+
+
+def test_ours_are_refused_also_where_they_are_installed():
+    refusal = stand_in.Refusal()
+    with pytest.raises(ModuleNotFoundError, match=r"'solutions\.attention'"):
+        refusal.find_spec("solutions.attention", None)
+    assert refusal.find_spec("solutions_of_equations", None) is None
+
+
+def test_an_installed_project_is_taken_off_the_path(monkeypatch):
+    site = stand_in.ROOT / ".venv" / "lib" / "python3" / "site-packages"
+    mark = "__editable__.transformer_by_hand.finder.__path_hook__"
+    mine = ["/usr/lib/python3", str(site)]
+    monkeypatch.setattr(sys, "path", ["", str(stand_in.ROOT), mark, *mine])
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    stand_in.forget_project()
+    assert sys.path == mine
 
 
 def test_no_module_of_the_project_is_in_sight(lab):
@@ -158,12 +175,14 @@ def test_it_runs_as_nobody_where_it_can(full):
         assert groups == []
 
 
-def test_it_has_no_capabilities(full):
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_it_has_no_privileges_and_goes_first_when_memory_runs_out(lab):
     source = """
 def f():
     lines = open("/proc/self/status").read().splitlines()
-    return [l.split()[1] for l in lines if l.startswith(("CapEff", "CapPrm", "NoNew"))]
+    status = dict(line.split(":\\t") for line in lines)
+    return [int(status[key], 16) for key in ("CapEff", "CapPrm", "NoNewPrivs")]
 """
-    permitted, effective, no_new = full.out(source)
-    assert int(permitted, 16) == int(effective, 16) == 0
-    assert no_new == "1"
+    assert lab.out(source) == [0, 0, 1]
+    first = "def f():\n    return open('/proc/self/oom_score_adj').read()"
+    assert lab.out(first) == "500\n"

@@ -1,5 +1,8 @@
 """An honest learner's code runs in the worker as it would anywhere."""
 
+import random
+
+import numpy as np
 import pytest
 import torch
 
@@ -203,11 +206,23 @@ def test_a_large_product_does_not_hang(lab):
 
 def test_the_same_job_gives_the_same_replies(lab):
     source = """
-import random, numpy, torch
+import os, random, numpy, torch
 def f():
-    letters = list({"a", "b", "c", "d", "e"})
-    return torch.rand(3), random.random(), numpy.random.rand(), letters, hash("x")
+    return torch.rand(3), random.random(), numpy.random.rand()
 """
     first, second = lab.out(source), lab.out(source)
     assert torch.equal(first[0], second[0])
     assert first[1:] == second[1:]
+    seeded = torch.Generator().manual_seed(0)
+    assert torch.equal(first[0], torch.rand(3, generator=seeded))
+    assert first[1:] == (random.Random(0).random(), np.random.RandomState(0).rand())
+
+
+def test_hashes_are_the_same_in_every_server(lab):
+    source = "import os\ndef f():\n    return os.environ['PYTHONHASHSEED']"
+    assert lab.out(source) == "0"
+
+
+def test_what_optimisers_need_is_there_before_the_clock_runs(lab):
+    source = "import sys\ndef f():\n    return 'torch._dynamo' in sys.modules\n"
+    assert lab.out(source + "# torch.optim") is True
