@@ -147,7 +147,8 @@ class Grading:
     ) -> Verdict:
         seed = self.options.seed(self.submission.name, self.exercise.id)
         judge = judge_of(self.exercise, seed)
-        job = Job(self.exercise.id, cut.source, self._parts(not_own), file.path.name)
+        parts, others = self._parts(not_own), self._others(file)
+        job = Job(self.exercise.id, cut.source, parts, file.path.name, others)
         try:
             with self.server.worker(job, self.options.limits) as worker:
                 return judge.verdict(worker)
@@ -165,6 +166,14 @@ class Grading:
             name: (None if name in not_own else self._own_part(name))
             or reference_source(name)
             for name in names
+        }
+
+    def _others(self, file: SourceFile) -> dict[str, str]:
+        """The other `.py` files of the submission, which this one may import."""
+        return {
+            one.path.stem: one.cells[0]
+            for one in self._files
+            if one is not file and one.path.suffix == ".py" and one.cells
         }
 
     def _own_part(self, name: str) -> str | None:

@@ -35,7 +35,7 @@ color:inherit;border:0;border-radius:.25em;padding:.05em .3em}
 .ag table{border-collapse:collapse;margin:.4em 0;display:block;overflow-x:auto}
 .ag table th,.ag table td{text-align:left;vertical-align:top;padding:.2em .8em .2em 0;
 background:none;color:inherit;border:0;font-weight:400}
-.ag table thead th{color:var(--ag-soft)}
+.ag table tr.ag-soft th{color:var(--ag-soft)}
 .ag details{margin:.35em 0}.ag summary{cursor:pointer}
 html[data-theme="dark"] .ag,[data-jp-theme-light="false"] .ag,.vscode-dark .ag{"""
     + _DARK
@@ -96,9 +96,8 @@ def _example(example: Example) -> str:
     return (
         f"<p>The smallest input that shows it: {escape(example.title)}.</p>"
         f"<table><tbody>{inputs}</tbody>"
-        "<thead><tr><td></td><th scope='col'>expected</th>"
-        "<th scope='col'>yours</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
+        "<tbody><tr class='ag-soft'><td></td><th scope='col'>expected</th>"
+        f"<th scope='col'>yours</th></tr>{rows}</tbody></table>"
     )
 
 

@@ -138,6 +138,9 @@ class Server:
                 errors.seek(0)
                 lines = errors.read().decode(errors="replace").strip().splitlines()
                 answer = {"failed": lines[-1] if lines else str(error)}
+            except BaseException:  # Ctrl-C while torch loads
+                self.close()
+                raise
         if "failed" in answer:
             self.close()
             raise SandboxError(f"the sandbox doesn't start: {answer['failed']}")

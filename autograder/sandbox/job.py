@@ -12,7 +12,8 @@ LINE_LOST = 111  # the exit status of a worker that can't reach the grader any m
 class Limits:
     """What one worker may use, all of its requests together."""
 
-    wall: float = 10.0  # seconds of waiting for its answers
+    # Twice the processor time: where others are at work too, it has to wait its turn.
+    wall: float = 20.0  # seconds of waiting for its answers
     cpu: int = 10  # seconds of processor time, of each process
     memory: int = 1 << 30  # bytes of address space above what the server has
     processes: int = 8  # processes and threads
@@ -26,13 +27,15 @@ class Job:
     """A learner's answer to one exercise.
 
     `source` is all of their code that the answer needs, and defines `name`. `parts` are
-    the sources of what `from autograder.parts import …` offers.
+    the sources of what `from autograder.parts import …` offers, `modules` those of the
+    other files of the same submission, which it may import by name.
     """
 
     name: str
     source: str
     parts: dict[str, str] = field(default_factory=dict)
     filename: str = "answer.py"
+    modules: dict[str, str] = field(default_factory=dict)
 
 
 class Stopped(Exception):

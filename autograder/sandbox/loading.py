@@ -3,7 +3,9 @@
 import linecache
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -21,13 +23,35 @@ def load(source: str, name: str, module_name: str, filename: str) -> Any:
     module = ModuleType(module_name)
     module.__file__ = filename
     sys.modules[module_name] = module
-    lines = source.splitlines(keepends=True)
-    linecache.cache[filename] = (len(source), None, lines, filename)
+    remember(source, filename)
     exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
     try:
         return module.__dict__[name]
     except KeyError:
         raise NameError(f"the code defines no {name}", name=name) from None
+
+
+class Siblings(MetaPathFinder, Loader):
+    """Finds the other files of a submission, as if they lay beside the answer."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self.sources = sources
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name in self.sources else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        source, filename = self.sources[module.__name__], f"{module.__name__}.py"
+        remember(source, filename)
+        exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
+
+
+def remember(source: str, filename: str) -> None:
+    """Let tracebacks and `inspect.getsource` find the lines, without a file."""
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)
 
 
 class Parts(Mapping[str, Any]):

@@ -15,7 +15,7 @@ from ..probes import run
 from . import layers, stand_in
 from .job import LINE_LOST, Job, Limits
 from .layers import Setup
-from .loading import Parts, explain, load, tells_lack_of_memory
+from .loading import Parts, Siblings, explain, load, tells_lack_of_memory
 
 LINE = 3  # the descriptor of the line to the grader
 MODULE = "answer"  # what the learner's module is called; not __main__
@@ -111,6 +111,7 @@ class Service:
         self.filename = job.filename
         self.parts = Parts(job.parts)
         stand_in.install(self.parts)
+        sys.meta_path.insert(1, Siblings(job.modules))
         self.theirs = load(job.source, job.name, MODULE, job.filename)
 
     def _stopped(self, request: dict[str, Any], error: BaseException) -> dict[str, Any]:

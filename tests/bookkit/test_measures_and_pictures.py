@@ -36,6 +36,7 @@ def test_each_row_of_a_mix_is_filled_by_its_shares():
     ax = draw_mixes(["a", "b"], colours, shares, shares @ colours, colours, "Two rows")
     bars = [bar for bar in ax.patches if 0 <= bar.get_x() < 1]
     assert [round(bar.get_width(), 2) for bar in bars] == [0.75, 0.25, 0.95, 0.05]
+    assert [round(bar.get_x(), 2) for bar in bars] == [0, 0.75, 0, 0.95]
     assert [text.get_text() for text in ax.texts] == ["75%", "25%", "95%"]
 
 

@@ -198,6 +198,16 @@ def test_a_part_as_the_answer_to_its_own_exercise_is_forbidden(tmp_path, answer)
     assert statuses(found)["attention_scores"] == "forbidden"
 
 
+def test_a_file_may_import_another_of_its_folder(tmp_path):
+    folder = tmp_path / "all" / "ada"
+    folder.mkdir(parents=True)
+    script(folder, "helpers", "def root(n):\n    return n**0.5")
+    answer = SCORES.replace("Q.shape[-1] ** 0.5", "root(Q.shape[-1])")
+    script(folder, "answer", "from helpers import root", answer)
+    found = graded([tmp_path / "all"], tmp_path / "out")["submissions"][0]
+    assert statuses(found) == {"attention_scores": "passed"}
+
+
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
     (tmp_path / "file").write_text("", "utf-8")
     path = script(tmp_path, "ada", SCORES)

@@ -107,11 +107,17 @@ def eventually(condition, seconds=5):
         time.sleep(0.01)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _raw_probe():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PROBES, "raw", None)  # the grader's side asks for its name only
+        yield
+
+
 @pytest.fixture(scope="session", params=["full", "plain"])
 def _lab(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOGRADER_KEY", "a secret")
-        patch.setitem(PROBES, "raw", None)
         without = PLAIN if request.param == "plain" else ()
         with RawServer(hide=[HIDDEN], without=without) as server:
             yield Lab(server)

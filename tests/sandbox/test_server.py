@@ -90,6 +90,17 @@ def test_a_failed_start_leaves_no_folder(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interrupted_start_leaves_no_folder(monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(host.control, "read", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Server().__enter__()
+    assert list(tmp_path.iterdir()) == []
+
+
 KILLED = """
 from autograder.sandbox import *
 from tests.sandbox.conftest import PROBES, RawServer

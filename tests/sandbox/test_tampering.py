@@ -322,6 +322,7 @@ def test_folders_nested_beyond_recursion_are_removed(tmp_path):
         here = here / "d"
         here.mkdir()
     here.parents[600].chmod(0)
+    top.chmod(0)
     scratch.remove(str(top))
     assert not top.exists()
 
