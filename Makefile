@@ -17,7 +17,7 @@ book: $(INSTALLED)
 
 lab: $(INSTALLED)
 	$(BIN)/autograder start
-	$(BIN)/jupyter-lab workbook
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/jupyter-lab workbook  # !autograder finds itself
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -108,4 +108,7 @@ def graded(slots: Slots, submission: Submission, options: Options) -> Result:
     except Exception as error:  # nobody else's result may be lost
         text = f"could not be graded ({type(error).__name__}: {error})"
         return Result(submission.name, error=text, notes=submission.skipped)
+    if not verdicts:
+        text = "holds no exercise of the book, under the names that the book gives them"
+        return Result(submission.name, error=text, notes=submission.skipped)
     return Result(submission.name, tuple(verdicts), notes=submission.skipped)

@@ -49,9 +49,11 @@ def diagnose(
     if near:
         what = "gradients are" if stage == "gradients" else "result is"
         text = " ".join(one.message for one in near)
-        message = f"In the case “{first.trial.name}” your {what} what comes out so: "
+        message = f"In the case “{first.trial.name}” your {what} just what this gives: "
         found = [Diagnosis(near[0].id, message + text)]
-        found.append(symptoms.general(judge, runner, seen, wrong, stage))
+        more = symptoms.general(judge, runner, seen, wrong, stage)
+        if more.mistake is not None:
+            found.append(more)
         return found, smallest(judge, runner, first, near)
     found = [symptoms.general(judge, runner, seen, wrong, stage)]
     return found, smallest(judge, runner, first, ()) if stage == "values" else None

@@ -44,6 +44,16 @@ def _shrunk(
     kind: str,
 ) -> Evidence:
     best, before = first, None
+    for small in (2, 3):  # all axes at once: some mistakes need several of a size
+        sizes = {
+            axis: min(small, first.trial.sizes[axis])
+            for axis in _free_axes(first.trial)
+        }
+        one = _resized(judge.exercise, first.trial, sizes)
+        seen = _shows(judge, runner, one, named, kind)
+        if seen is not None:
+            best = seen
+            break
     while best is not before:  # an axis may shrink only once another one has
         before = best
         for smaller in _smaller(best.trial):
@@ -119,7 +129,19 @@ def _clear(fault: Fault, kind: str) -> bool:
     """Whether it is the fault looked for, and seen with two decimals."""
     if fault.kind != kind:
         return False
-    return kind != "value" or _numbers(fault.expected) != _numbers(fault.actual)
+    if kind != "value" or not isinstance(fault.expected, Tensor):
+        return True
+    return _first_difference(fault.expected, fault.actual) is not None
+
+
+def _first_difference(expected: Any, actual: Any) -> int | None:
+    """Where two tensors first differ in what two decimals show, counted in a row."""
+    if not isinstance(expected, Tensor) or not isinstance(actual, Tensor):
+        return None
+    if expected.shape != actual.shape:
+        return None
+    pairs = zip(expected.flatten().tolist(), actual.flatten().tolist(), strict=True)
+    return next((i for i, (e, a) in enumerate(pairs) if _number(e) != _number(a)), None)
 
 
 def _example(exercise: Exercise, seen: Evidence) -> Example | None:
@@ -129,7 +151,7 @@ def _example(exercise: Exercise, seen: Evidence) -> Example | None:
         return None
     names = _result_names(exercise, len(e))
     for key, name in zip(e, names, strict=False):
-        rows.append(Row(name, _numbers(e[key]), _numbers(a.get(key, "nothing"))))
+        rows.append(_row(name, e[key], a.get(key, "nothing")))
     inputs = tuple(
         (name, _numbers(value)) for name, value in seen.trial.x["args"].items()
     )
@@ -138,6 +160,19 @@ def _example(exercise: Exercise, seen: Evidence) -> Example | None:
         inputs = (*((k, str(v)) for k, v in made.items()), *inputs)
     title = in_words(_title_axes(seen.trial), seen.trial.sizes, exercise.words)
     return Example(title or seen.trial.name, inputs, tuple(rows))
+
+
+def _row(name: str, expected: Any, actual: Any) -> Row:
+    """Both sides of a result; the shapes too, where they are what differs."""
+    start = _first_difference(expected, actual) or 0
+    sides = [_numbers(expected, start), _numbers(actual, start)]
+    if isinstance(expected, Tensor) and isinstance(actual, Tensor):
+        if expected.shape != actual.shape:
+            shapes = [f"shape {tuple(one.shape)}" for one in (expected, actual)]
+            sides = [
+                f"{shape}\n{side}" for shape, side in zip(shapes, sides, strict=True)
+            ]
+    return Row(name, *sides)
 
 
 def _title_axes(one: Trial) -> list[str]:
@@ -153,15 +188,19 @@ def _result_names(exercise: Exercise, count: int) -> list[str]:
     return list(exercise.returns) or [f"result {i + 1}" for i in range(count)]
 
 
-def _numbers(value: Any) -> str:
-    """Numbers as they are shown: two decimals, rows as rows, long tensors cut."""
+def _numbers(value: Any, start: int = 0) -> str:
+    """Numbers as they are shown: two decimals, rows as rows, long tensors cut.
+
+    Of a long one six are shown, from the one at `start`.
+    """
     if isinstance(value, float):
         return f"{value:g}"
     if not isinstance(value, Tensor):
         return str(value)
     if value.numel() > SHOWN:
-        flat = [_number(one) for one in value.flatten()[:6].tolist()]
-        return f"{tuple(value.shape)}: {'  '.join(flat)}  …"
+        flat = [_number(one) for one in value.flatten()[start : start + 6].tolist()]
+        before = "…  " if start else ""
+        return f"{tuple(value.shape)}: {before}{'  '.join(flat)}  …"
     value = value.squeeze() if value.dim() > 2 and 1 in value.shape[:-2] else value
     if value.dim() == 0:
         return _number(value.item())

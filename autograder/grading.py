@@ -1,11 +1,12 @@
 """Grade submissions: each exercise in a worker of its own, judged here."""
 
-import ast
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from autograder import diagnosis
+from autograder.borrowing import handed_in_as_parts, hands_in_the_part
 from autograder.cutting import cut_out
 from autograder.definition import Exercise
 from autograder.judge import judge_of
@@ -109,7 +110,7 @@ class Grading:
         if hands_in_the_part(cut.source, name):
             return self._say("forbidden", diagnosis.part_handed_in(name))
         verdict = self._judged(file, cut)
-        if verdict.status in ("failed", "error"):
+        if verdict.status not in ("passed", "forbidden"):
             verdict = self._with_blame(file, verdict)
         if self.options.partial and verdict.checks:
             share = sum(one.passed for one in verdict.checks) / len(verdict.checks)
@@ -204,6 +205,8 @@ class Grading:
         )
         if guilty is None:
             return verdict
+        if verdict.status in ("timeout", "out_of_memory", "crashed"):
+            return self._spared(file, guilty)
         names = " and ".join(f"`{name}`" for name in sorted(guilty))
         message = (
             f"With the reference in the place of your {names}, this exercise is right: "
@@ -211,6 +214,15 @@ class Grading:
         )
         found = (*verdict.diagnosis, Diagnosis("from-an-earlier-part", message))
         return replace(verdict, diagnosis=found)
+
+    def _spared(self, file: SourceFile, guilty: Collection[str]) -> Verdict:
+        """The verdict with the references in the place of parts that end the process:
+        they cost their own exercises, not this one."""
+        instead = frozenset(guilty)
+        cut = self._slice(file, instead & set(defined_names(file.cells)))
+        names = " and ".join(f"`{name}`" for name in sorted(guilty))
+        note = f"Judged with the reference in the place of your {names}."
+        return replace(self._judged(file, cut, instead), notes=(note,))
 
     def _passes_without(self, file: SourceFile, names: frozenset[str]) -> bool:
         """Whether it is right with the references in the place of these own parts."""
@@ -242,56 +254,3 @@ def _as_parts(source: str) -> str:
         for line in source.splitlines()
     ]
     return "\n".join(lines) + "\n"
-
-
-def handed_in_as_parts(file: SourceFile) -> set[str]:
-    """Exercises whose only answer in a file is an import of the reference.
-
-    What the file's own answers build on is imported for them, not handed in.
-    """
-    defined = set(defined_names(file.cells)) & EXERCISES.keys()
-    built_on = {one.__name__ for name in defined for one in used_by(EXERCISES[name])}
-    imported: set[str] = set()
-    for cell in file.cells:
-        try:
-            tree = ast.parse(cell)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-                ("autograder.parts", "solutions")
-            ):
-                imported |= {alias.asname or alias.name for alias in node.names}
-    return (imported & EXERCISES.keys()) - defined - built_on
-
-
-def hands_in_the_part(source: str, name: str) -> bool:
-    """Whether code takes the very exercise it answers from the parts or solutions."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            taken = {alias.name for alias in node.names}
-            if module == "autograder.parts" and taken & {name, "*"}:
-                return True
-            if module.partition(".")[0] == "solutions":
-                return True
-        elif isinstance(node, ast.Import):
-            if any(alias.name.partition(".")[0] == "solutions" for alias in node.names):
-                return True
-        elif isinstance(node, ast.Attribute):
-            if node.attr == name and _is_parts(node.value):
-                return True
-        elif isinstance(node, ast.Call) and _called_reference(node, name):
-            return True
-    return False
-
-
-def _is_parts(node: ast.expr) -> bool:
-    return ast.unparse(node) in ("parts", "autograder.parts")
-
-
-def _called_reference(node: ast.Call, name: str) -> bool:
-    called = ast.unparse(node.func)
-    return called.rpartition(".")[2] == "reference" and any(
-        isinstance(arg, ast.Constant) and arg.value == name for arg in node.args
-    )

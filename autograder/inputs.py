@@ -1,7 +1,7 @@
-"""Inputs to try: drawn by named axes whose sizes are pairwise different.
+"""Inputs to try: drawn by named axes; those used together differ in size.
 
-A shape is written as in the contract, `"... n d_k"`. Because no two axes share a size,
-a transposed result has another shape, or other numbers, than the right one.
+A shape is written as in the contract, `"... n d_k"`. Because no two of its axes share a
+size, a transposed result has another shape, or other numbers, than the right one.
 """
 
 from collections.abc import Callable, Mapping

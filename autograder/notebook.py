@@ -36,9 +36,16 @@ def exercise(answer: Answer) -> Answer:
     if is_stub(cells[-1:], name):
         _show(_not_attempted(definition), ())
         return cast(Answer, definition.reference)
-    with redirect_stdout(io.StringIO()):
+    with redirect_stdout(io.StringIO()) as printed:
         verdict = check(definition, answer)
-    _show(verdict, definition.hints, _after(definition, verdict, cells))
+    notes = _after(definition, verdict, cells)
+    lines = len(printed.getvalue().splitlines())
+    if lines:
+        notes += (
+            f"Your code printed {lines} line{'' if lines == 1 else 's'} while it was "
+            "checked, not shown here: call it in a cell of your own to see them.",
+        )
+    _show(verdict, definition.hints, notes)
     return answer
 
 
@@ -82,10 +89,11 @@ def _after(
     name, book = definition.id, workbook.current()
     kept = keeping.keep(book, verdict, cells) if book else None
     if not verdict.passed:
-        return (
+        go_on = (
             "Yours stays in place. To go on with the reference: "
-            f'`from autograder import reference; {name} = reference("{name}")`.',
+            f'`from autograder import reference; {name} = reference("{name}")`.'
         )
+        return (kept, go_on) if kept else (go_on,)
     if book is None or kept is None:
         return ("Not kept: this folder is no workbook. `autograder start` makes one.",)
     return (kept, keeping.far(book, chapter_of(definition)))

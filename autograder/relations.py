@@ -132,8 +132,10 @@ def _sums(e: Tensor, a: Tensor) -> Iterator[Relation]:
     sums = a.sum(-1)
     if not _near(torch.ones_like(sums), sums):
         low, high = float(sums.min()), float(sums.max())
+        digits = 2 if max(1 - low, high - 1) >= 0.01 else 5
         text = (
-            f"should have rows that add up to 1; yours add up to {low:.2f} … {high:.2f}"
+            "should have rows that add up to 1; yours add up to "
+            f"{low:.{digits}f} … {high:.{digits}f}"
         )
         other = [
             d

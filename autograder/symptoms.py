@@ -36,8 +36,18 @@ def general(
     message = found.message
     if found.mistake == "result-form" and str(first.expected["kind"])[0].isdigit():
         message += f" Return {', '.join(judge.exercise.returns)}, in this order."
+    if found.mistake == "constant-factor" and not _everywhere(wrong, message):
+        message = message.replace("in every place", "in every place of this case")
     where = _where(seen, wrong)
     return Diagnosis(found.mistake, f"{message} {where}".strip())
+
+
+def _everywhere(wrong: list[Evidence], message: str) -> bool:
+    """Whether the same can be said of every wrong result, as it is of the first."""
+    kinds = {one.faults[0].kind for one in wrong}
+    return kinds == {"value"} and all(
+        _value(one, one.faults[0]).message == message for one in wrong
+    )
 
 
 def shape_text(tensor: Tensor | list[int], first: Evidence) -> str:
@@ -196,12 +206,10 @@ def _shape(first: Evidence, fault: Fault) -> Diagnosis:
         message += " The axes stand in another order: transpose or permute them."
     elif len(a) < len(e):
         gone = "some were" if len(e) - len(a) > 1 else "one was"
-        message += (
-            f" It has {len(a)} axes instead of {len(e)}: {gone} summed or folded away"
-        )
+        message += f" It has {_axes_counted(a)} instead of {len(e)}: {gone} summed or folded away"
         message += f"{_gone(first, e, a)}."
     elif len(a) > len(e):
-        message += f" It has {len(a)} axes instead of {len(e)}."
+        message += f" It has {_axes_counted(a)} instead of {len(e)}."
     return Diagnosis("wrong-shape", message)
 
 
@@ -221,6 +229,10 @@ def _gone(first: Evidence, expected: list[int], actual: list[int]) -> str:
     listed = ", ".join(names[number] for number in missing)
     batch = all(names[number] in first.trial.sizes.lead for number in missing)
     return f" ({listed}, leading axes of the batch)" if batch else f" ({listed})"
+
+
+def _axes_counted(shape: list[int]) -> str:
+    return "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
 
 
 def _dtype(first: Evidence, fault: Fault) -> Diagnosis:

@@ -68,7 +68,8 @@ def test_a_part_runs_nothing_here_when_a_worker_has_tried_it(book):
 def test_a_wrong_answer_is_a_try_and_keeps_the_part_that_was_right(book):
     keeping.keep(book, verdict(), [FIRST, SCORES, ATTENTION])
     kept = workbook.read_part(book, NAME)
-    assert keeping.keep(book, verdict("failed"), [FIRST, "x = 1"]) is None
+    said = keeping.keep(book, verdict("failed"), [FIRST, "x = 1"])
+    assert said == "Your part is still the answer that passed before."
     assert workbook.read_part(book, NAME) == kept
     assert workbook.progress(book)[NAME] == {"status": "passed", "tries": 2}
 

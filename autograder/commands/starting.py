@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -74,4 +76,6 @@ def said(book: Path, laid: Iterable[Laid]) -> Iterator[str]:
     yield "Next:"
     if not here:
         yield f"  cd {shlex.quote(str(book))}"
-    yield "  jupyter lab"
+    here_too = Path(sys.executable).with_name("jupyter-lab")
+    on_path = shutil.which("jupyter-lab") or not here_too.exists()
+    yield "  jupyter lab" if on_path else f"  {shlex.quote(str(here_too))}"

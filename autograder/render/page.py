@@ -35,6 +35,7 @@ color:inherit;border:0;border-radius:.25em;padding:.05em .3em}
 .ag table{border-collapse:collapse;margin:.4em 0;display:block;overflow-x:auto}
 .ag table th,.ag table td{text-align:left;vertical-align:top;padding:.2em .8em .2em 0;
 background:none;color:inherit;border:0;font-weight:400}
+.ag table th{white-space:nowrap;overflow-wrap:normal}
 .ag table tr.ag-soft th{color:var(--ag-soft)}
 .ag details{margin:.35em 0}.ag summary{cursor:pointer}
 html[data-theme="dark"] .ag,[data-jp-theme-light="false"] .ag,.vscode-dark .ag{"""

@@ -56,8 +56,9 @@ def test_every_submission_has_its_result_in_order(a_class):
 
 def test_a_right_submission_has_all_points(a_class):
     ada = entry(a_class, "ada")
-    assert set(statuses(ada).values()) == {"passed"}
-    assert ada["points"] == ada["max_points"] > 0
+    for name in ("project_qkv", "attention_scores", "scaled_dot_product_attention"):
+        assert statuses(ada)[name] == "passed"
+    assert ada["points"] == 6
 
 
 def test_a_wrong_answer_is_told_its_mistake(a_class):
@@ -116,7 +117,7 @@ def test_grades_are_safe_in_a_spreadsheet(a_class):
         rows = list(csv.DictReader(file))
     assert rows[0]["submission"] == "'=2+3"
     ada = next(row for row in rows if row["submission"] == "ada")
-    assert float(ada["points"]) == float(ada["max_points"])
+    assert float(ada["points"]) == 6
 
 
 def test_every_submission_has_a_feedback_page(a_class):
@@ -168,6 +169,23 @@ def test_a_right_answer_on_a_wrong_part_is_told_where_the_mistake_is(tmp_path):
     found = graded([path], tmp_path / "out")["submissions"][0]["exercises"][1]
     assert found["status"] == "failed"
     assert "`attention_scores`" in found["diagnosis"][-1]["message"]
+
+
+def test_a_part_that_ends_the_process_costs_its_own_exercise_only(tmp_path):
+    part = "def attention_scores(Q, K):\n    __import__('os')._exit(1)"
+    path = script(tmp_path, "ada", part, ATTENTION)
+    found = graded([path], tmp_path / "out")["submissions"][0]
+    assert statuses(found) == {
+        "attention_scores": "crashed",
+        "scaled_dot_product_attention": "passed",
+    }
+
+
+def test_what_holds_no_exercise_is_told_so(tmp_path):
+    path = script(tmp_path, "ada", "x = 1")
+    found = graded([path], tmp_path / "out")["submissions"][0]
+    assert found["exercises"] == []
+    assert "no exercise" in found["error"]
 
 
 def test_an_answer_that_uses_a_stub_gets_the_reference_in_its_place(tmp_path):
