@@ -206,8 +206,8 @@ def _shape(first: Evidence, fault: Fault) -> Diagnosis:
         message += " The axes stand in another order: transpose or permute them."
     elif len(a) < len(e):
         gone = "some were" if len(e) - len(a) > 1 else "one was"
-        message += f" It has {_axes_counted(a)} instead of {len(e)}: {gone} summed or folded away"
-        message += f"{_gone(first, e, a)}."
+        message += f" It has {_axes_counted(a)} instead of {len(e)}: {gone} summed or "
+        message += f"folded away{_gone(first, e, a)}."
     elif len(a) > len(e):
         message += f" It has {_axes_counted(a)} instead of {len(e)}."
     return Diagnosis("wrong-shape", message)
