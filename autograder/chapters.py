@@ -1,18 +1,21 @@
 """The published chapters, and how they come into a learner's workbook.
 
-They stand in `chapters/` beside this package. A workbook remembers of each chapter what
-was laid, so that an update can tell what the learner wrote: that is never touched.
+They stand in `chapters/` beside this package, written for the book; a learner's copy
+says the same in Markdown that every notebook reader shows. A workbook remembers of each
+chapter what was laid, so that an update can tell what the learner wrote: that is never
+touched.
 """
 
 import ast
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder import workbook
+from autograder.plain_markdown import Work, bibliography, plain
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "chapters"
 
@@ -41,10 +44,10 @@ def lay(book: Path) -> list[Laid]:
     """Bring a workbook's chapters up to date, but for those with the learner's work."""
     record = book / workbook.MARK / "laid.json"
     record.parent.mkdir(parents=True, exist_ok=True)
-    known = _recorded(record)
+    known, works = _recorded(record), _works()
     laid = []
     for chapter in published():
-        outcome = _lay_one(book / chapter.name, fresh(chapter), known)
+        outcome = _lay_one(book / chapter.name, fresh(chapter, works), known)
         workbook.write(record, json.dumps(known, indent=1, sort_keys=True))
         laid.append(Laid(chapter.name, outcome))
     return laid
@@ -64,12 +67,15 @@ def _lay_one(path: Path, text: str, known: dict[str, Any]) -> str:
     return "updated" if theirs else "new"
 
 
-def fresh(chapter: Path) -> str:
-    """A chapter's text as nobody has run it yet: without outputs and counts."""
+def fresh(chapter: Path, works: Mapping[str, Work]) -> str:
+    """A chapter's text as nobody has run it yet, for any reader, its works cited."""
     notebook = json.loads(chapter.read_text("utf-8"))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
+        elif cell["cell_type"] == "markdown":
+            text = plain("".join(cell["source"]), works)
+            cell["source"] = text.splitlines(keepends=True)
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
@@ -86,6 +92,14 @@ def written(text: str) -> str | None:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()
+
+
+def _works() -> dict[str, Work]:
+    """The works that the chapters cite; without their list, keys must do."""
+    try:
+        return bibliography((PUBLISHED.parent / "references.bib").read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return {}
 
 
 def _written_in(path: Path) -> str | None:
