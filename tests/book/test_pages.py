@@ -108,6 +108,63 @@ def test_phone_scrolls_down_only(page, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+BROKEN_WORDS = """tables => tables.flatMap(table => {
+  const broken = [], texts = document.createTreeWalker(table, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode, range = document.createRange();
+    if (text.parentElement.closest("mjx-container, script, style")) continue;
+    for (const word of text.data.matchAll(/[\\p{L}\\p{N}_.]+/gu)) {
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = [...range.getClientRects()].map(box => Math.round(box.top));
+      if (new Set(lines).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+})"""
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize("name", PAGES)
+def test_tables_keep_words_and_numbers_whole(page, name, size):
+    page.set_viewport_size(size)
+    open_page(page, name)
+    assert page.locator(".bd-article table").evaluate_all(BROKEN_WORDS) == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_figures_keep_their_shape_on_a_phone(page, name):
+    page.set_viewport_size(PHONE)
+    open_page(page, f"chapters/{name}")
+    page.wait_for_load_state("networkidle")
+    for figure in page.locator(".bd-article figure img").all():
+        shape = (
+            "i => [i.clientWidth / i.clientHeight, i.naturalWidth / i.naturalHeight]"
+        )
+        shown, drawn = figure.evaluate(shape)
+        assert shown == pytest.approx(drawn, rel=0.02)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_verdicts_stand_on_the_dark_page_itself(page, name):
+    page.emulate_media(color_scheme="dark")
+    open_page(page, f"chapters/{name}")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    for output in page.locator(".cell_output .text_html").all():
+        expect(output).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_sidebar_and_links_number_the_chapters(page, name):
+    open_page(page, f"chapters/{name}")
+    current = page.locator(".bd-sidebar-primary .current.active > a").first
+    expect(current).to_contain_text(f"{int(name[:2])} · ")
+    after = CHAPTERS[CHAPTERS.index(name) + 1 :]
+    if after:
+        following = page.locator(".prev-next-area .right-next .prev-next-title")
+        expect(following).to_contain_text(f"{int(after[0][:2])} · ")
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_every_formula_is_drawn(page, name):
     open_page(page, f"chapters/{name}")
