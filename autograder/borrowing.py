@@ -3,7 +3,7 @@
 import ast
 
 from autograder.registry import EXERCISES, used_by
-from autograder.source import SourceFile, defined_names
+from autograder.source import SourceFile, defined_names, parsed
 
 
 def handed_in_as_parts(file: SourceFile) -> set[str]:
@@ -16,7 +16,7 @@ def handed_in_as_parts(file: SourceFile) -> set[str]:
     imported: set[str] = set()
     for cell in file.cells:
         try:
-            tree = ast.parse(cell)
+            tree = parsed(cell)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for node in tree.body:
@@ -29,7 +29,7 @@ def handed_in_as_parts(file: SourceFile) -> set[str]:
 
 def hands_in_the_part(source: str, name: str) -> bool:
     """Whether code takes the very exercise it answers from the parts or solutions."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.ImportFrom):
             module = node.module or ""
             taken = {alias.name for alias in node.names}

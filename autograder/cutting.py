@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from autograder.registry import EXERCISES
-from autograder.source import Slice, defined_names, is_stub, slice_for
+from autograder.source import Slice, defined_names, is_stub, parsed, slice_for
 
 
 def cut_out(
@@ -25,7 +25,7 @@ def cut_out(
     cut = slice_for(cells, name, apart)
     if cut is None:
         return None
-    nodes = ast.walk(ast.parse(cut.source))
+    nodes = ast.walk(parsed(cut.source))
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     needed = [one for one in apart if one in used]
     if not needed:

@@ -6,6 +6,7 @@ Nothing of it is executed here.
 from .broken import BrokenCell
 from .files import SourceFile, UnreadableError, read_file
 from .folders import Submission, UsageError, collect
+from .parsing import parsed
 from .slicing import Slice, defined_names, is_stub, slice_for
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "collect",
     "defined_names",
     "is_stub",
+    "parsed",
     "read_file",
     "slice_for",
 ]

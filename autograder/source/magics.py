@@ -5,6 +5,8 @@ import re
 import warnings
 from collections.abc import Iterator
 
+from .parsing import parsed
+
 # Cell magics whose body another program reads, or nobody.
 FOREIGN = frozenset(
     """! ai bash bigquery cmd cython file html HTML javascript js julia latex markdown
@@ -46,12 +48,12 @@ def parse(cell: str) -> tuple[ast.Module, list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "\d" in a string is the learner's business
         try:
-            return ast.parse(cell), cell.split("\n")
+            return parsed(cell), cell.split("\n")
         except SyntaxError:
             plain = without_magics(cell)
             if plain == cell:
                 raise
-        return ast.parse(plain), plain.split("\n")
+        return parsed(plain), plain.split("\n")
 
 
 def without_magics(cell: str) -> str:

@@ -12,7 +12,7 @@ from tests.grading.handed_in import PROJECT, script
 
 #: name: the body of a hostile attention_scores, what it gets, a word of what is said
 HOSTILE = {
-    "loop": ("while True: pass", "timeout", "10 s"),
+    "loop": ("while True: pass", "timeout", "0 s"),
     "sleep": ("__import__('time').sleep(1000)", "timeout", "longer"),
     "exit": ("__import__('os')._exit(0)", "crashed", "exit"),
     "sys_exit": ("__import__('sys').exit(0)", "error", "SystemExit"),

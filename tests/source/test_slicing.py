@@ -1,6 +1,7 @@
 """What of a submission an exercise needs, and what is left out."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -537,3 +538,11 @@ def test_code_that_python_cannot_read_is_a_broken_cell(code):
 @pytest.mark.filterwarnings("error")
 def test_warnings_about_learners_code_are_kept_quiet():
     assert slice_for(["f = '\\d' is 1"], "f") is not None
+
+
+def test_threads_may_read_side_by_side():
+    cell = "def f(x):\n    return " + "(" * 40 + "x" + ")" * 40 + "\n"
+    cells = [[f"{cell}# {i}\n"] * 20 for i in range(64)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda each: slice_for(each, "f"), cells))
+    assert all(each is not None for each in found)
