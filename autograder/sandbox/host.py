@@ -75,15 +75,13 @@ class Server:
         finally:
             worker.close()
 
-    def fork(self, job: Job, limits: Limits, fds: list[int]) -> None:
+    def fork(self, limits: Limits, fds: list[int]) -> None:
         """Have a worker forked that holds these descriptors: its line, its output."""
-        optim = any("optim" in source for source in (job.source, *job.parts.values()))
         for again in (False, True):
             try:
                 if self._line is None:
                     self._start()
-                request = {"fork": asdict(limits), "optim": optim}
-                answer = self._ask(request, fds, FORK)
+                answer = self._ask({"fork": asdict(limits)}, fds, FORK)
                 break
             except ServerDied as error:  # a learner's code has taken it down: once more
                 if again:

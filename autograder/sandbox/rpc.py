@@ -47,7 +47,7 @@ class Worker:
         self._out, out = os.pipe()
         os.set_blocking(self._out, False)
         try:
-            self.server.fork(self.job, self.limits, [line.fileno(), out])
+            self.server.fork(self.limits, [line.fileno(), out])
         finally:
             line.close()
             os.close(out)

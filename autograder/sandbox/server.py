@@ -6,12 +6,10 @@ past it.
 """
 
 import gc
-import importlib
 import os
 import resource
 import signal
 import socket
-import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -102,17 +100,15 @@ class Nursery:
 
     def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         if "fork" in message:
-            return self.fork(Limits(**message["fork"]), message["optim"], fds)
+            return self.fork(Limits(**message["fork"]), fds)
         return self.stop(message["stop"])
 
-    def fork(self, limits: Limits, optim: bool, fds: list[int]) -> dict[str, Any]:
+    def fork(self, limits: Limits, fds: list[int]) -> dict[str, Any]:
         from . import worker
 
         self.folder = self.scratch.make(4 * limits.file_size, self.setup.uid)
         for name in ("HOME", "TMPDIR"):
             os.environ[name] = self.folder
-        if optim:
-            _import_optimisers()
         self.pid = os.fork()
         if self.pid == 0:
             worker.main(self.setup, limits, self.folder, *fds)
@@ -139,13 +135,6 @@ class Nursery:
         if self.folder:
             self.scratch.remove(self.folder)
             self.folder = ""
-
-
-def _import_optimisers() -> None:
-    """What any optimiser imports at its first step: a second, spent here only once."""
-    if "torch._dynamo" not in sys.modules:
-        importlib.import_module("torch._dynamo")
-        gc.freeze()
 
 
 def _end(pid: int, grace: float) -> dict[str, Any]:

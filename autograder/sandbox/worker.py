@@ -9,9 +9,11 @@ from typing import Any, NoReturn
 
 import einops
 import torch
+from torch import nn
 
 from .. import wire
 from ..probes import run
+from ..probes.watch import FAMILIES, Watch
 from . import layers, stand_in
 from .job import LINE_LOST, Job, Limits
 from .layers import Setup
@@ -28,6 +30,8 @@ def warm_up() -> list[str]:
     x = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     einops.einsum(x, x, "a b, c b -> a c").softmax(-1)
     einops.rearrange(x, "a b -> b a")
+    with Watch(FAMILIES, sizes=True):  # imports torch._dynamo, as optimisers do
+        nn.Linear(3, 2)(x).softmax(-1)
     torch.manual_seed(0)  # the first time it reads the sources of all who call it
     _seed()  # numpy loads its generators when they are first asked for
     stand_in.forget_project()

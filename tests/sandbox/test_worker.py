@@ -225,4 +225,4 @@ def test_hashes_are_the_same_in_every_server(lab):
 
 def test_what_optimisers_need_is_there_before_the_clock_runs(lab):
     source = "import sys\ndef f():\n    return 'torch._dynamo' in sys.modules\n"
-    assert lab.out(source + "# torch.optim") is True
+    assert lab.out(source) is True
