@@ -13,7 +13,7 @@ from torch import Tensor
 HALF = {torch.float16: 8e-3, torch.bfloat16: 6e-2}
 
 #: Below this size a number counts as zero: rounding noise has no relative error.
-FLOOR = {"out": 1e-1, "grad": 1e-1}
+FLOOR = {"out": 3e-2, "grad": 1e-1}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def off(expected: Tensor, actual: Tensor, tol: float, floor: float) -> float:
     return float((e[finite] - a[finite]).abs().max()) / (tol * scale)
 
 
-def value_off(expected: Any, actual: Any, tol: float, floor: float = 1e-1) -> float:
+def value_off(expected: Any, actual: Any, tol: float, floor: float = 3e-2) -> float:
     """How far apart two results are, in tolerances; infinite if of different kinds."""
     if isinstance(expected, Tensor) and isinstance(actual, Tensor):
         if expected.shape != actual.shape:

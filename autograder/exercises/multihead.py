@@ -116,7 +116,11 @@ X = {"x": normal("B T C")}
 MASKED = {
     "a mask": X | {"mask": some("T T")},
     "a mask of 0 and 1, one row a sequence": X | {"mask": some("B 1 1 T", torch.int64)},
-    "a mask for each head": X | {"mask": some("B h T T")},
+    # Large numbers spread the scores, so that a blocked score that is merely low tells.
+    "a mask for each head": {
+        "x": normal("B T C", scale=1.6),
+        "mask": some("B h T T"),
+    },
 }
 
 MultiHeadAttention = Exercise(

@@ -34,7 +34,8 @@ def ran(data):
 def test_the_chapters_are_laid_fresh_and_say_how_to_begin(run, here, published):
     said = run("start").stdout
     assert f"  {ATTENTION}  new\n  {MULTIHEAD}  new\n" in said
-    assert said.endswith("Next:\n  cd workbook\n  jupyter lab\n")
+    assert "Next:\n  cd workbook\n" in said
+    assert said.endswith(("jupyter lab\n", "jupyter-lab\n"))
     laid = json.loads(text(here / "workbook" / ATTENTION))
     assert [one["outputs"] for one in laid["cells"]] == [[], []]
     assert [one["execution_count"] for one in laid["cells"]] == [None, None]
@@ -125,7 +126,26 @@ def test_inside_a_workbook_it_is_this_one(run, here, published, monkeypatch):
     run("start mine")
     monkeypatch.chdir(here / "mine")
     said = run("start").stdout
-    assert said == "This workbook: every chapter is up to date.\nNext:\n  jupyter lab\n"
+    assert said.startswith("This workbook: every chapter is up to date.\nNext:\n  ")
+    assert said.endswith(("jupyter lab\n", "jupyter-lab\n"))
+
+
+@pytest.mark.parametrize(
+    ("found", "says"), [("/bin/jupyter-lab", "jupyter lab"), (None, "/bin/jupyter-lab")]
+)
+def test_jupyter_is_named_so_that_the_shell_finds_it(
+    run, here, published, monkeypatch, found, says
+):
+    monkeypatch.setattr("shutil.which", lambda name: found)
+    monkeypatch.setattr("pathlib.Path.exists", lambda self: True)
+    monkeypatch.setattr("sys.executable", "/bin/python")
+    assert run("start mine").stdout.endswith(f"  {says}\n")
+
+
+def test_a_second_start_makes_no_workbook_within(run, here, published, monkeypatch):
+    run("start mine")
+    monkeypatch.chdir(here / "mine")
+    run("start")
     assert not (here / "mine" / "workbook").exists()
 
 
