@@ -10,7 +10,7 @@ from torch import Tensor
 
 #: How far a half-precision result may be off, relative to the largest expected value:
 #: a few roundings, whether or not the work was done in float32 inside.
-HALF = {torch.float16: 8e-3, torch.bfloat16: 6e-2}
+HALF = {torch.float16: 1.6e-2, torch.bfloat16: 1.2e-1}
 
 #: Below this size a number counts as zero: rounding noise has no relative error.
 FLOOR = {"out": 3e-2, "grad": 1e-1}
