@@ -47,7 +47,9 @@ def off(expected: Tensor, actual: Tensor, tol: float, floor: float) -> float:
     return float((e[finite] - a[finite]).abs().max()) / (tol * scale)
 
 
-def value_off(expected: Any, actual: Any, tol: float, floor: float = 3e-2) -> float:
+def value_off(
+    expected: Any, actual: Any, tol: float, floor: float = FLOOR["out"]
+) -> float:
     """How far apart two results are, in tolerances; infinite if of different kinds."""
     if isinstance(expected, Tensor) and isinstance(actual, Tensor):
         if expected.shape != actual.shape:

@@ -47,7 +47,7 @@ def build(
     theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Build a class, give it the weights by name, and call it."""
-    made = theirs(**x["make"])
+    made = theirs(*x["make"].values())  # by position, as the contract orders them
     if not isinstance(made, nn.Module):
         kind = type(made).__name__
         return {"kind": kind, "parameters": None}

@@ -193,6 +193,11 @@ class Mischecked(Gate):
         super().__init__(d_model, num_heads)
 
 
+class Exchanged(Gate):
+    def __init__(self, num_heads, d_model):
+        super().__init__(d_model, num_heads)
+
+
 class Plain:
     def __init__(self, d_model, num_heads):
         pass
@@ -214,6 +219,10 @@ def test_what_is_wrong_with_a_module_is_said(theirs, mistake, says):
     verdict = check(GATE, theirs)
     assert verdict.mistake == mistake
     assert says in verdict.message
+
+
+def test_a_constructor_that_takes_its_arguments_in_another_order_fails():
+    assert check(GATE, Exchanged).status in ("failed", "error")
 
 
 def test_a_module_with_buffers_and_attributes_of_its_own_passes():
