@@ -69,15 +69,14 @@ def trials(exercise: Exercise, seed: int) -> Iterator[Trial]:
     for name, spec in exercise.refuses.items():
         yield trial(exercise, name, spec, Sizes(), seed, stage="refusals")
     for name, spec in exercise.inputs.items():
-        if not _floats(trial(exercise, name, spec, Sizes(), seed).x["args"]):
-            continue
-        if exercise.owes("dtypes"):
+        x = trial(exercise, name, spec, Sizes(), seed).x
+        if exercise.owes("dtypes") and _floats(x):
             for dtype in (torch.float64, *HALVES):
                 variant = str(dtype).removeprefix("torch.")
                 yield trial(
                     exercise, name, spec, Sizes(), seed, variant, "dtypes", dtype
                 )
-        if exercise.owes("device"):
+        if exercise.owes("device") and _tensors(x):
             yield trial(exercise, name, spec, Sizes(), seed, "another device", "device")
 
 
@@ -96,7 +95,7 @@ def trial(
     x = _request(exercise, spec, sizes, seed_of(seed, exercise.id, case), dtype)
     if stage == "device":
         x["device"] = "meta"
-    x["grads"] = stage == "values" and exercise.owes("gradients") and _floats(x["args"])
+    x["grads"] = stage == "values" and exercise.owes("gradients") and _floats(x)
     return Trial(case, variant, stage, spec, sizes, dtype, x)
 
 
@@ -187,5 +186,11 @@ def _weights(
     }
 
 
-def _floats(args: Mapping[str, Any]) -> bool:
-    return any(isinstance(v, Tensor) and v.is_floating_point() for v in args.values())
+def _tensors(x: Mapping[str, Any]) -> list[Tensor]:
+    """The tensors that a request hands over, as arguments and as weights."""
+    given = [*x["args"].values(), *x.get("weights", {}).values()]
+    return [value for value in given if isinstance(value, Tensor)]
+
+
+def _floats(x: Mapping[str, Any]) -> bool:
+    return any(value.is_floating_point() for value in _tensors(x))

@@ -7,8 +7,12 @@ reference and on each known mistake, and the judge compares what comes back.
 """
 
 from autograder.probes.basic import PROBES, run
+from autograder.probes.corruption import corruption
+from autograder.probes.residual import residual
 from autograder.probes.traces import traceless
 
 __all__ = ["PROBES", "run"]
 
+PROBES["corruption"] = corruption
+PROBES["residual"] = residual
 PROBES["traceless"] = traceless

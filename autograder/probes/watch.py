@@ -66,6 +66,26 @@ FAMILIES: Mapping[str, Family] = {
     "attention": _family(
         "torch's attention", _SDPA, _SDPA_OPERATORS, "MultiheadAttention"
     ),
+    "gelu": _family("torch's GELU", "gelu gelu_", "gelu gelu_", "GELU"),
+    "layer_norm": _family(
+        "torch's LayerNorm",
+        "layer_norm native_layer_norm",
+        "layer_norm native_layer_norm",
+        "LayerNorm",
+    ),
+    "rms_norm": _family(
+        "torch's RMSNorm",
+        "rms_norm _fused_rms_norm",
+        "rms_norm _fused_rms_norm",
+        "RMSNorm",
+    ),
+    "transformer": _family(
+        "torch's Transformer layers",
+        "_transformer_encoder_layer_fwd",
+        "_transformer_encoder_layer_fwd",
+        "Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer "
+        "TransformerDecoderLayer",
+    ),
 }
 
 
