@@ -75,7 +75,7 @@ def train(
     length: int,
     *,
     steps: int = 300,
-    batch: int = 32,
+    batch: int = 16,
     rate: float = 0.01,
     seed: int = 0,
 ) -> Watcher:

@@ -29,7 +29,7 @@ def draw_field(
     top = limit or float(values.abs().max()) or 1.0
     signed = bool(values.min() < 0)
     colours, low = (SIGNED, -top) if signed else (AMOUNT, 0.0)
-    ax.imshow(values, cmap=colours, vmin=low, vmax=top, interpolation="nearest")
+    ax.imshow(values.numpy(), cmap=colours, vmin=low, vmax=top, interpolation="nearest")
     ax.set(title=title, aspect="auto" if len(values) != values.shape[1] else "equal")
     ax.grid(False)
     ax.spines[:].set_visible(False)
