@@ -177,10 +177,10 @@ pre_norm = Exercise(
     twin=pre,
     mistakes=PRE,
     hints=[
-        "Follow x from left to right. On which of the two ways, the straight one or the "
-        "one through the sublayer, does the norm stand?",
-        "The norm stands in front of the sublayer, on its way only. What is added to the "
-        "sublayer's result is x as it came in.",
+        "Follow x from left to right. On which of the two ways does the norm stand, "
+        "the straight one or the one through the sublayer?",
+        "The norm stands in front of the sublayer, on its way only. What is added to "
+        "the sublayer's result is x as it came in.",
         "Norm x into a new variable, give that to the sublayer, add x. Don't call the "
         "variable x, and don't write `+=`, which changes the caller's tensor.",
     ],
@@ -206,8 +206,8 @@ post_norm = Exercise(
     twin=post,
     mistakes=POST,
     hints=[
-        "In the 2017 paper's figure the box after each sublayer is called “Add & Norm”. "
-        "Which of the two comes first?",
+        "In the 2017 paper's figure the box after each sublayer is called “Add & "
+        "Norm”. Which of the two comes first?",
         "The sublayer works on x itself. Its result and x are added, and the norm is "
         "given the sum.",
         "One line: the norm around a sum of two terms, x and the sublayer's result.",

@@ -27,9 +27,9 @@ def pre(
     sublayer_runs: int = 1,
 ) -> Tensor:
     """The twin of pre_norm."""
-    normed = [norm(x) for _ in range(norm_runs)][0]
+    normed = [norm(x) for _ in range(norm_runs)][-1]
     given = branch_input(x, normed)
-    reworked = [sublayer(given) for _ in range(sublayer_runs)][0]
+    reworked = [sublayer(given) for _ in range(sublayer_runs)][-1]
     return join(skip(x, normed), branch(reworked))
 
 
@@ -45,9 +45,9 @@ def post(
     sublayer_runs: int = 1,
 ) -> Tensor:
     """The twin of post_norm."""
-    reworked = [sublayer(x) for _ in range(sublayer_runs)][0]
+    reworked = [sublayer(x) for _ in range(sublayer_runs)][-1]
     total = join(skip(x), branch(reworked))
-    return [norm(total) for _ in range(norm_runs)][0]
+    return [norm(total) for _ in range(norm_runs)][-1]
 
 
 #: How the sum, the skip and the calls go wrong in both.
@@ -75,7 +75,7 @@ SHARED = [
     ),
     Mistake(
         "branch-halved",
-        "The sublayer's result is scaled by 0.5; it is added as it is, without a scale.",
+        "The sublayer's result is scaled by 0.5; it is added as it is.",
         branch=lambda y: y / 2,
     ),
     Mistake(
@@ -92,8 +92,8 @@ SHARED = [
     ),
     Mistake(
         "sublayer-runs-twice",
-        "The result is right, but the sublayer is called twice; each function runs once: "
-        "keep the result in a variable.",
+        "The result is right, but the sublayer is called twice; each function runs "
+        "once: keep the result in a variable.",
         sublayer_runs=2,
     ),
 ]
@@ -121,8 +121,8 @@ PRE = [
     ),
     Mistake(
         "norm-on-the-branch",
-        "The norm is applied to the sublayer's output, x + norm(sublayer(x)); the order "
-        "is the other one, norm first: x + sublayer(norm(x)).",
+        "The norm is applied to the sublayer's output, x + norm(sublayer(x)); it is "
+        "the other order, norm first: x + sublayer(norm(x)).",
         wrong=lambda x, sublayer, norm: x + norm(sublayer(x)),
     ),
     Mistake(
@@ -162,8 +162,8 @@ PRE = [
     ),
     Mistake(
         "normed-on-both-sides",
-        "The norm is called twice, before and after the sublayer (a sandwich); pre-norm "
-        "norms its input only: x + sublayer(norm(x)).",
+        "The norm is called twice, before and after the sublayer (a sandwich); "
+        "pre-norm norms its input only: x + sublayer(norm(x)).",
         wrong=lambda x, sublayer, norm: x + norm(sublayer(norm(x))),
     ),
     Mistake(
