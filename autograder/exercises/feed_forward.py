@@ -10,14 +10,9 @@ import solutions.feed_forward as solutions
 from autograder.definition import Chapter, Exercise
 from autograder.inputs import Draw, normal
 from autograder.properties import same
-from autograder.twins.feed_forward import (
-    GATES,
-    GELUS,
-    NETWORKS,
-    let_through,
-    rework,
-    through_the_gate,
-)
+from autograder.twins.feed_forward import NETWORKS, rework
+from autograder.twins.gates import GATES, through_the_gate
+from autograder.twins.gelu import GELUS, let_through
 from autograder.twins.widths import SHARES, WIDTHS, fitted, share
 
 CHAPTER = Chapter(6, "Feed-forward networks", "06_feed_forward")

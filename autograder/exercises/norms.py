@@ -10,8 +10,10 @@ import solutions.norms as solutions
 from autograder.definition import Chapter, Exercise, Mistake
 from autograder.inputs import Draw, normal
 from autograder.properties import same
-from autograder.twins.norms import LAYER, RMS, layer, rms
+from autograder.twins.layer_norm import LAYER
+from autograder.twins.norms import layer, rms
 from autograder.twins.residual import POST, PRE, post, pre
+from autograder.twins.rms_norm import RMS
 
 CHAPTER = Chapter(5, "Residuals and norms", "05_norms")
 

@@ -112,7 +112,8 @@ WIDTHS = [
     Mistake(
         "two-thirds-approximated",
         "The factor 2/3 is written as a rounded decimal (0.67, 0.667), which lies "
-        "above it, so that a size can land one multiple too high: take 8 * d_model / 3.",
+        "above it, so that a size can land one multiple too high: take 8 * d_model / "
+        "3.",
         width=lambda C: 0.667 * 4 * C,
     ),
     Mistake(
@@ -129,7 +130,8 @@ WIDTHS = [
     ),
     Mistake(
         "d-model-rounded",
-        "The order is wrong: d_model is rounded up before it is multiplied; round last.",
+        "The order is wrong: d_model is rounded up before it is multiplied; round "
+        "last.",
         wrong=_model_rounded,
     ),
     Mistake(
