@@ -49,7 +49,7 @@ def tokens(**given: Any) -> dict[str, dict[str, Any]]:
         "tiny numbers, where eps counts": {"x": normal("... T d", scale=1e-3), **given},
         "a token of zeros": {"x": Draw("... T d", with_zeros), **given},
         "large numbers, whose squares float16 can't hold": {
-            "x": normal("... T d", scale=300.0),
+            "x": normal("... T d", scale=600.0),
             **given,
         },
         "eps = 0.5": {"x": normal("... T d", scale=0.3), **given, "eps": 0.5},

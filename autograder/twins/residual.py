@@ -50,6 +50,12 @@ def post(
     return [norm(total) for _ in range(norm_runs)][-1]
 
 
+def _norm_unused(x: Tensor, sublayer: Function, norm: Function) -> Tensor:
+    total = x + sublayer(x)
+    norm(total)
+    return total
+
+
 #: How the sum, the skip and the calls go wrong in both.
 SHARED = [
     Mistake(
@@ -213,6 +219,12 @@ PRE = [
         ".data): no gradient flows back through the norm.",
         branch_input=lambda x, normed: normed.detach(),
     ),
+    Mistake(
+        "norm-input-detached",
+        "The values are right, but the norm's input is detached (detach, no_grad, "
+        ".data): no gradient flows back through norm and sublayer.",
+        wrong=lambda x, sublayer, norm: x + sublayer(norm(x.detach())),
+    ),
     *SHARED,
 ]
 
@@ -246,7 +258,7 @@ POST = [
         "norm-unused",
         "The norm runs, but the sum comes back without it: return norm(x + "
         "sublayer(x)).",
-        wrong=lambda x, sublayer, norm: (norm(x + sublayer(x)), x + sublayer(x))[1],
+        wrong=_norm_unused,
     ),
     Mistake(
         "sublayer-missing",
@@ -324,6 +336,12 @@ POST = [
         "The values are right, but the skip is detached (detach, no_grad, .data): the "
         "gradient's straight way past the sublayer is the point of it.",
         skip=lambda x: x.detach(),
+    ),
+    Mistake(
+        "sublayer-input-detached",
+        "The values are right, but the sublayer's input is detached (detach, no_grad, "
+        ".data): no gradient flows back through the sublayer.",
+        wrong=lambda x, sublayer, norm: norm(x + sublayer(x.detach())),
     ),
     *SHARED,
 ]
