@@ -309,3 +309,41 @@ def test_an_operation_that_torch_lacks_in_half_precision_is_nobodys_mistake():
         ),
     )
     assert verdict.passed
+
+
+def test_what_overflows_in_half_precision_is_said_to_be_right_in_float32():
+    # 1e4 * x fits into float16, the products don't
+    body = "(1e4 * x) @ y.mT / 1e4 / x.shape[-1] ** 0.5"
+    verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
+    assert "In float32 the same code is right" in verdict.message
+    assert "x.float()" in verdict.message
+
+
+class Biased(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        self.W_b = nn.Linear(d_model, d_model)
+
+
+def test_parameters_that_nothing_loads_are_told():
+    verdict = check(GATE, Biased)
+    assert verdict.mistake == "extra-parameters"
+    assert "`W_b.bias`" in verdict.message
+
+
+class Dropping(Gate):
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x), 0.3)
+
+
+def test_a_dropout_is_told_by_the_second_call():
+    verdict = check(GATE, Dropping)
+    assert verdict.mistake == "differs-when-repeated"
+    assert "drawn at random" in verdict.message
+
+
+def test_the_search_for_a_small_example_warns_of_nothing(recwarn):
+    # `std` warns where a smaller example has one number only
+    body = "(x @ y.mT / x.shape[-1] ** 0.5).std(-1, keepdim=True)"
+    assert check(SCALED, answers(f"def f(x, y):\n    return {body}")).example
+    assert not recwarn.list
