@@ -31,8 +31,12 @@ def _model_rounded(d_model: int, multiple_of: int = 256) -> int:
     return 8 * up(d_model, multiple_of) // 3
 
 
-def _third_first(d_model: int, multiple_of: int = 256) -> int:
-    return up(4 * (d_model * 2 // 3), multiple_of)
+def _by_64(d_model: int, multiple_of: int = 64) -> int:
+    return up(8 * d_model / 3, multiple_of)
+
+
+def _by_128(d_model: int, multiple_of: int = 128) -> int:
+    return up(8 * d_model / 3, multiple_of)
 
 
 #: How swiglu_dim goes wrong.
@@ -117,6 +121,12 @@ WIDTHS = [
         width=lambda C: 0.667 * 4 * C,
     ),
     Mistake(
+        "two-thirds-as-0.67",
+        "The factor 2/3 is written as 0.67, which lies above it, so that a size can "
+        "land one multiple too high: take 8 * d_model / 3.",
+        width=lambda C: 0.67 * 4 * C,
+    ),
+    Mistake(
         "two-thirds-cut-off",
         "The factor 2/3 is written as a decimal below it (0.66), so that a size can "
         "land one multiple too low: take 8 * d_model / 3.",
@@ -139,6 +149,16 @@ WIDTHS = [
         "The size is rounded up to a power of two; it should be to the next multiple "
         "of multiple_of.",
         rounded=lambda width, m: 2 ** math.ceil(math.log2(width)),
+    ),
+    Mistake(
+        "default-multiple-of-64",
+        "multiple_of is 64 where none is given; its default is 256.",
+        wrong=_by_64,
+    ),
+    Mistake(
+        "default-multiple-of-128",
+        "multiple_of is 128 where none is given; its default is 256.",
+        wrong=_by_128,
     ),
     Mistake(
         "float-result",

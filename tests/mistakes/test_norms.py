@@ -17,6 +17,7 @@ def layer_norm(x, weight, bias, eps=1e-5):
     return out.to(x.dtype)
 """
 
+WIDE = "x.to(torch.promote_types(x.dtype, torch.float32))"
 VAR = "wide.var(dim=-1, keepdim=True, unbiased=False)"
 MEAN = "wide.mean(dim=-1, keepdim=True)"
 DIVISION = "(wide - mean) / torch.sqrt(var + eps)"
@@ -220,8 +221,8 @@ def layer_norm(x, weight, bias, eps=1e-5):
 def layer_norm(x, weight, bias, eps=1e-5):
     if x.dtype in (torch.float16, torch.bfloat16):
         return layer_norm(x.float(), weight.float(), bias.float(), eps).to(x.dtype)
-    centred = x - x.mean(-1, keepdim=True)
-    return centred / centred.square().mean(-1, keepdim=True).add(eps).sqrt() * weight + bias
+    x = x - x.mean(-1, keepdim=True)
+    return x / x.square().mean(-1, keepdim=True).add(eps).sqrt() * weight + bias
 
 # features first inside
 def layer_norm(x, weight, bias, eps=1e-5):
@@ -318,7 +319,8 @@ RMS_NORM_WRONGS = """
 def rms_norm(x, weight, eps=1e-6):
     h = x.double()
     h = h - h.mean(-1, keepdim=True)
-    return (h * torch.rsqrt(h.square().mean(-1, keepdim=True) + eps) * weight).to(x.dtype)
+    ms = h.square().mean(-1, keepdim=True)
+    return (h * torch.rsqrt(ms + eps) * weight).to(x.dtype)
 
 # mean-subtracted
 def rms_norm(x, weight, eps=1e-6):
@@ -413,7 +415,8 @@ def rms_norm(x, weight, eps=1e-6):
 def rms_norm(x, weight, eps=1e-6):
     h = x.double()
     ms = torch.einsum("...d,...d->...", h, h)[..., None] / h.size(-1)
-    return torch.einsum("...d,d->...d", h * (ms + eps) ** -0.5, weight.double()).to(x.dtype)
+    h = h * (ms + eps) ** -0.5
+    return torch.einsum("...d,d->...d", h, weight.double()).to(x.dtype)
 
 # type_as, power
 def rms_norm(x, weight, eps=1e-6):
@@ -432,7 +435,7 @@ def rms_norm(x, weight, eps=1e-6):
 def rms_norm(x, weight, eps=1e-6):
     if x.dtype in (torch.half, torch.bfloat16):
         return rms_norm(x.float(), weight.float(), eps).to(x.dtype)
-    return (x * weight * reduce(x * x, "... d -> ... 1", "mean").add(eps).rsqrt()).to(x.dtype)
+    return x * weight * reduce(x * x, "... d -> ... 1", "mean").add(eps).rsqrt()
 
 # autocast off, hypot-like
 def rms_norm(x, weight, eps=1e-6):
