@@ -347,3 +347,17 @@ def test_the_search_for_a_small_example_warns_of_nothing(recwarn):
     body = "(x @ y.mT / x.shape[-1] ** 0.5).std(-1, keepdim=True)"
     assert check(SCALED, answers(f"def f(x, y):\n    return {body}")).example
     assert not recwarn.list
+
+
+def test_a_mistake_that_is_wrong_in_float32_is_no_cause_in_half_precision():
+    case = SCALED.inputs["rows and columns"]
+    exercise = Exercise(
+        scaled,
+        inputs={"rows and columns": case, "again": case},
+        hints=["one", "two", "three"],
+        mistakes=[Mistake("zeros", "All is 0.", wrong=lambda x, y: 0 * scaled(x, y))],
+    )
+    body = "x @ y.mT / x.shape[-1] ** 0.5 * (x.dtype != torch.half)"
+    verdict = check(exercise, answers(f"def f(x, y):\n    return {body}"))
+    assert verdict.mistake != "zeros"
+    assert "In float32 the same code is right" in verdict.message
