@@ -111,6 +111,10 @@ def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
     return f"Right: {listed}. Wrong: “{bad[0]}”."
 
 
+#: Words in torch's and Python's messages that have to do with the inputs' shapes.
+_OF_SHAPES = ("size", "shape", "dimension", "expand", "unpack")
+
+
 def _error(first: Evidence, fault: Fault) -> Diagnosis:
     error: Mapping[str, Any] = fault.actual
     kind, text = error.get("type"), str(error.get("message", ""))
@@ -122,7 +126,7 @@ def _error(first: Evidence, fault: Fault) -> Diagnosis:
     message = f"Your code raises {kind}{line}: {text}"
     message = message.rstrip(". ") + "."
     shapes = _shapes(first)
-    if shapes and any(w in text for w in ("size", "shape", "dimension", "expand")):
+    if shapes and any(w in text for w in _OF_SHAPES):
         message += f" The inputs were {shapes}."
     if "requires grad" in text and "numpy" in text:
         message += " Stay in torch: NumPy stops the gradient."

@@ -46,14 +46,14 @@ def tokens(**given: Any) -> dict[str, dict[str, Any]]:
         "tokens of different size": {"x": Draw("... T d", of_different_size), **given},
         "as many tokens as features": {"x": normal("... d d", mean=3.0), **given},
         "one token alone": {"x": normal("d", mean=3.0), **given},
-        "tiny numbers, where eps counts": {"x": normal("... T d", scale=1e-3), **given},
+        "tiny numbers": {"x": normal("... T d", scale=1e-3), **given},
         "a token of zeros": {"x": Draw("... T d", with_zeros), **given},
-        "large numbers, whose squares float16 can't hold": {
+        "numbers whose squares float16 can't hold": {
             "x": normal("... T d", scale=600.0),
             **given,
         },
         "eps = 0.5": {"x": normal("... T d", scale=0.3), **given, "eps": 0.5},
-        "tiny numbers and eps = 1e-8, too small for float16": {
+        "squares and eps too small for float16": {
             "x": normal("... T d", scale=1e-4),
             **given,
             "eps": 1e-8,
@@ -157,7 +157,7 @@ CONNECTION = {
     "as many tokens as features": STREAM | {"x": normal("... d d")},
     "one token alone": STREAM | {"x": normal("d")},
 }
-RETURNS = ("result", "calls of the sublayer", "calls of the norm")
+RETURNS = ("result", "sublayer runs", "norm runs")
 
 
 def open_road(theirs: Theirs, x: Inputs) -> bool:

@@ -106,8 +106,8 @@ NETWORKS = [
     ),
     Mistake(
         "gelu-root-two-missing",
-        "The activation is a GELU whose √2 is missing: it is x * (1 + erf(x / √2)) / "
-        "2.",
+        "The activation is a GELU whose square root of 2 is missing: it is x * (1 + "
+        "erf(x / √2)) / 2.",
         activation=lambda h: h * (1 + h.erf()) / 2,
     ),
     Mistake(
@@ -187,8 +187,8 @@ NETWORKS = [
     ),
     Mistake(
         "hidden-detached",
-        "The values are right, but the hidden features are detached (detach, no_grad, "
-        ".data): no gradient reaches W_1.",
+        "The hidden features are detached (detach, no_grad, .data), so the gradients "
+        "are wrong: no gradient reaches W_1.",
         middle=lambda h: h.detach(),
     ),
 ]

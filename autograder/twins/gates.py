@@ -180,14 +180,14 @@ GATES = [
     ),
     Mistake(
         "gate-detached",
-        "The values are right, but the gate is detached (detach, no_grad, .data): no "
-        "gradient reaches W_gate.",
+        "The gate is detached (detach, no_grad, .data), so the gradients are wrong: "
+        "no gradient reaches W_gate.",
         bend=lambda z: F.silu(z).detach(),
     ),
     Mistake(
         "up-detached",
-        "The values are right, but W_up's branch is detached (detach, no_grad, .data): "
-        "no gradient reaches W_up.",
+        "W_up's branch is detached (detach, no_grad, .data), so the gradients are "
+        "wrong: no gradient reaches W_up.",
         bend_up=lambda u: u.detach(),
     ),
 ]

@@ -51,8 +51,8 @@ GELUS = [
     ),
     Mistake(
         "tanh-without-root",
-        "This is GELU's tanh approximation with 2/π where √(2/π) belongs; asked for is "
-        "the exact one, with the normal distribution function (erf).",
+        "This is GELU's tanh approximation without the square root of 2/π; asked for "
+        "is the exact one, with the normal distribution function (erf).",
         share=lambda x: tanh_share(x, root=1.0),
     ),
     Mistake(
@@ -81,17 +81,19 @@ GELUS = [
     ),
     Mistake(
         "root-two-missing",
-        "The √2 is missing: Φ(x) is (1 + erf(x / √2)) / 2.",
+        "The square root of 2 is missing: this takes erf(x), Φ(x) is (1 + erf(x / "
+        "√2)) / 2.",
         share=lambda x: (1 + x.erf()) / 2,
     ),
     Mistake(
         "times-root-two",
-        "x is multiplied by √2 inside erf; it is divided: erf(x / √2).",
+        "x is multiplied by the square root of 2 inside erf; it is divided by it: "
+        "erf(x / √2).",
         share=lambda x: (1 + (x * math.sqrt(2)).erf()) / 2,
     ),
     Mistake(
         "two-without-root",
-        "x is divided by 2 inside erf; it should be √2: erf(x / √2).",
+        "x is divided by 2 inside erf; it should be the square root of 2: erf(x / √2).",
         share=lambda x: (1 + (x / 2).erf()) / 2,
     ),
     Mistake(
@@ -190,7 +192,7 @@ GELUS = [
     ),
     Mistake(
         "share-detached",
-        "The values are right, but Φ(x) is detached (detach, no_grad, .data): its "
+        "Φ(x) is detached (detach, no_grad, .data), so the gradients are wrong: its "
         "slope is part of GELU's gradient.",
         share=lambda x: normal_cdf(x).detach(),
     ),

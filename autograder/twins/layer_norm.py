@@ -12,6 +12,11 @@ def min_max(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tenso
     return (x - low) / (high - low + eps) * weight + bias
 
 
+def twice(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+    one = torch.ones_like(weight)
+    return layer(layer(x, one, 0 * one, eps), weight, bias, eps)
+
+
 def affine_first(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
     none = torch.ones_like(weight)
     return layer(x * weight + bias, none, 0 * none, eps)
@@ -115,6 +120,11 @@ LAYER = [
         wrong=affine_first,
     ),
     Mistake(
+        "normalised-twice",
+        "The numbers are normalised twice, and eps counts twice; once is asked for.",
+        wrong=twice,
+    ),
+    Mistake(
         "min-max",
         "This maps the smallest number to 0 and the largest to 1 (min-max scaling); "
         "LayerNorm subtracts the mean and divides by the standard deviation.",
@@ -122,21 +132,21 @@ LAYER = [
     ),
     Mistake(
         "statistics-detached",
-        "The values are right, but mean and variance are detached (detach, no_grad, "
-        ".data): their gradient is part of LayerNorm's.",
+        "Mean and variance are detached (detach, no_grad, .data), so the gradients "
+        "are wrong: their gradient is part of LayerNorm's.",
         mean_seen=lambda x: x.detach(),
         variance_seen=lambda x: x.detach(),
     ),
     Mistake(
         "variance-detached",
-        "The values are right, but the variance is detached (detach, no_grad, .data): "
-        "its gradient is part of LayerNorm's.",
+        "The variance is detached (detach, no_grad, .data), so the gradients are "
+        "wrong: its gradient is part of LayerNorm's.",
         variance_seen=lambda x: x.detach(),
     ),
     Mistake(
         "mean-detached",
-        "The values are right, but the mean is detached (detach, no_grad, .data): its "
-        "gradient is part of LayerNorm's.",
+        "The mean is detached (detach, no_grad, .data), so the gradients are wrong: "
+        "its gradient is part of LayerNorm's.",
         mean_seen=lambda x: x.detach(),
     ),
 ]

@@ -124,6 +124,12 @@ SHARED = [
         over=lambda x: (1,),
     ),
     Mistake(
+        "over-axis-2",
+        "The statistics are taken over dim=2, which is the last axis of (B, T, C) "
+        "only; x may have any leading axes: dim=-1.",
+        over=lambda x: (2,),
+    ),
+    Mistake(
         "over-tokens-and-features",
         "The statistics are taken over the last two axes together, tokens and "
         "features; each token has its own: dim=-1.",
@@ -210,7 +216,7 @@ SHARED = [
     Mistake(
         "sum-for-mean",
         "The squares are summed, as in the length (L2 norm) of a vector; it should be "
-        "their mean, so a division by n is missing: √n.",
+        "their mean: the division by n (by the square root of n, outside) is missing.",
         average=sum_of,
     ),
     Mistake(

@@ -86,20 +86,20 @@ SHARED = [
     ),
     Mistake(
         "branch-detached",
-        "The values are right, but the sublayer's result is detached (detach, no_grad, "
-        ".data): no gradient reaches the sublayer.",
+        "The sublayer's result is detached (detach, no_grad, .data), so the "
+        "gradients are wrong: no gradient reaches the sublayer.",
         branch=lambda y: y.detach(),
     ),
     Mistake(
         "norm-runs-twice",
-        "The result is right, but the norm is called twice; each function runs once: "
-        "keep the result in a variable.",
+        "The norm is called twice; each function runs once: keep its result in a "
+        "variable.",
         norm_runs=2,
     ),
     Mistake(
         "sublayer-runs-twice",
-        "The result is right, but the sublayer is called twice; each function runs "
-        "once: keep the result in a variable.",
+        "The sublayer is called twice; each function runs once: keep its result in a "
+        "variable.",
         sublayer_runs=2,
     ),
 ]
@@ -209,20 +209,20 @@ PRE = [
     ),
     Mistake(
         "skip-detached",
-        "The values are right, but the skip is detached (detach, no_grad, .data): the "
-        "gradient's straight way past the sublayer is the point of it.",
+        "The skip is detached (detach, no_grad, .data), so the gradients are wrong: "
+        "the gradient's straight way past the sublayer is the point of it.",
         skip=lambda x, normed: x.detach(),
     ),
     Mistake(
         "norm-detached",
-        "The values are right, but the normed input is detached (detach, no_grad, "
-        ".data): no gradient flows back through the norm.",
+        "The normed input is detached (detach, no_grad, .data), so the gradients are "
+        "wrong: no gradient flows back through the norm.",
         branch_input=lambda x, normed: normed.detach(),
     ),
     Mistake(
         "norm-input-detached",
-        "The values are right, but the norm's input is detached (detach, no_grad, "
-        ".data): no gradient flows back through norm and sublayer.",
+        "The norm's input is detached (detach, no_grad, .data), so the gradients are "
+        "wrong: no gradient flows back through norm and sublayer.",
         wrong=lambda x, sublayer, norm: x + sublayer(norm(x.detach())),
     ),
     *SHARED,
@@ -333,14 +333,14 @@ POST = [
     ),
     Mistake(
         "skip-detached",
-        "The values are right, but the skip is detached (detach, no_grad, .data): the "
-        "gradient's straight way past the sublayer is the point of it.",
+        "The skip is detached (detach, no_grad, .data), so the gradients are wrong: "
+        "the gradient's straight way past the sublayer is the point of it.",
         skip=lambda x: x.detach(),
     ),
     Mistake(
         "sublayer-input-detached",
-        "The values are right, but the sublayer's input is detached (detach, no_grad, "
-        ".data): no gradient flows back through the sublayer.",
+        "The sublayer's input is detached (detach, no_grad, .data), so the gradients "
+        "are wrong: no gradient flows back through the sublayer.",
         wrong=lambda x, sublayer, norm: norm(x + sublayer(x.detach())),
     ),
     *SHARED,

@@ -7,6 +7,10 @@ from autograder.definition import Mistake
 from autograder.twins.norms import SHARED, over_n_twice, rms, times_n, unbiased
 
 
+def by_the_largest(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+    return x / (x.abs().amax(-1, keepdim=True) + eps) * weight
+
+
 def gain_first(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return rms(x * weight, torch.ones_like(weight), eps)
 
@@ -48,13 +52,13 @@ RMS = [
     Mistake(
         "length-over-n",
         "The length of x (its L2 norm) is divided by n; the root mean square is the "
-        "length over √n.",
+        "length over the square root of n.",
         average=over_n_twice,
     ),
     Mistake(
         "length-times-root-n",
-        "The length of x (its L2 norm) is multiplied by √n; the root mean square is "
-        "the length divided by √n.",
+        "The length of x (its L2 norm) is multiplied by the square root of n; the root "
+        "mean square is the length divided by it.",
         average=times_n,
     ),
     Mistake(
@@ -71,6 +75,17 @@ RMS = [
         "default-eps-1e-8",
         "eps is 1e-8 where none is given; the default here is 1e-6.",
         default=1e-8,
+    ),
+    Mistake(
+        "default-eps-of-bert",
+        "eps is 1e-12 where none is given; the default here is 1e-6.",
+        default=1e-12,
+    ),
+    Mistake(
+        "largest-for-root-mean-square",
+        "x is divided by its largest absolute value; it should be by the root of the "
+        "mean of its squares.",
+        wrong=by_the_largest,
     ),
     Mistake(
         "weight-missing",
@@ -102,8 +117,8 @@ RMS = [
     ),
     Mistake(
         "statistic-detached",
-        "The values are right, but the mean square is detached (detach, no_grad, "
-        ".data): its gradient is part of RMSNorm's.",
+        "The mean square is detached (detach, no_grad, .data), so the gradients are "
+        "wrong: its gradient is part of RMSNorm's.",
         variance_seen=lambda x: x.detach(),
     ),
 ]

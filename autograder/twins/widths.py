@@ -56,8 +56,8 @@ WIDTHS = [
     Mistake(
         "one-multiple-too-many",
         "A size that is a multiple already gets one more; it should stay as it is: "
-        "round up with (a + b - 1) // b * b, not (a // b + 1) * b, and take 2/3 "
-        "exactly, not as 0.6667.",
+        "round up with (a + b - 1) // b * b, not (a // b + 1) * b. Writing 2/3 "
+        "as 0.6667 has the same effect.",
         rounded=lambda width, m: (width // m + 1) * m,
     ),
     Mistake(
@@ -193,8 +193,8 @@ SHARES = [
     ),
     Mistake(
         "ratio-to-attention",
-        "This is the feed-forward network over attention; its share is over both "
-        "together: ff / (ff + attention).",
+        "This is the ratio of the feed-forward network to attention; its share is of "
+        "the whole block, both in total: ff / (ff + attention).",
         ratio=lambda ff, rest: ff / rest,
     ),
     Mistake(
