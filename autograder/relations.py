@@ -37,7 +37,7 @@ def _relations(e: Tensor, a: Tensor, sizes: Mapping[str, int]) -> Iterator[Relat
     if bool((a == 0).all()):
         yield "all-zero", "is all zeros."
     factor = _factor(e, a)
-    if factor is not None:
+    if factor is not None and abs(factor - 1) > 1e-3:  # "1 times" would say nothing
         named = _spelled(factor, sizes)
         how = f" (divided by {named[2:].split()[0]})" if named[:2] == "1/" else ""
         yield (

@@ -361,3 +361,10 @@ def test_a_mistake_that_is_wrong_in_float32_is_no_cause_in_half_precision():
     verdict = check(exercise, answers(f"def f(x, y):\n    return {body}"))
     assert verdict.mistake != "zeros"
     assert "In float32 the same code is right" in verdict.message
+
+
+def test_a_result_that_is_a_little_off_is_not_called_one_time_the_right_one():
+    body = "x @ y.mT / x.shape[-1] ** 0.5 * 1.0001"
+    verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
+    assert not verdict.passed
+    assert "1 times" not in verdict.message
