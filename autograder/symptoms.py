@@ -308,6 +308,13 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             related = relations.relation(one.expected, one.actual, _sizes_in(first))
             if related:
                 return Diagnosis(related[0], f"{_result(one)} {related[1]}")
+    far = float((fault.expected.double() - fault.actual.double()).abs().max())
+    if far < 1e-3 * float(fault.expected.abs().max()):
+        return Diagnosis(
+            "nearly-right",
+            f"{_result(fault)} is nearly right, at most {far:.1g} off, but not exact: "
+            "look for a rounded constant, an approximate formula, or an eps.",
+        )
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
     message = (
         f"{_result(fault)} has the right shape and other numbers: {right} of {total} "

@@ -2,6 +2,7 @@
 
 import linecache
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -368,3 +369,34 @@ def test_a_result_that_is_a_little_off_is_not_called_one_time_the_right_one():
     verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
     assert not verdict.passed
     assert "1 times" not in verdict.message
+
+
+def twice_gives_twice(theirs, x):
+    """twice x gives twice the result"""
+    return torch.allclose(theirs(**x | {"x": 2 * x["x"]}), 2 * theirs(**x))
+
+
+def test_what_no_known_mistake_explains_is_held_against_the_properties():
+    exercise = Exercise(
+        scaled,
+        inputs=SCALED.inputs,
+        hints=SCALED.hints,
+        properties=[twice_gives_twice],
+    )
+    last = check(exercise, lambda x, y: (x @ y.mT) ** 2).diagnosis[-1]
+    assert last.message.startswith("It should hold that twice x gives twice")
+
+
+def test_numbers_that_are_nearly_right_are_not_called_misplaced():
+    verdict = check(SCALED, lambda x, y: scaled(x, y) + 1e-4 * torch.sin(x[..., :1]))
+    assert verdict.mistake == "nearly-right"
+
+
+def test_a_float_of_numpy_is_a_float():
+    def half(n):
+        """The reference of a small exercise."""
+        return n / 2
+
+    exercise = Exercise(half, inputs={"three": {"n": 3}}, hints=["1", "2", "3"])
+    assert check(exercise, lambda n: np.float64(1.5)).passed
+    assert not check(exercise, lambda n: np.float64(2.5)).passed
