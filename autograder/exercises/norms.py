@@ -23,6 +23,10 @@ Inputs = dict[str, Tensor]
 WORDS = {"T": ("token", "tokens"), "d": ("feature", "features")}
 
 
+#: Never 0: a feature that is multiplied by 0 looks right whatever comes before.
+GAIN = normal("d", mean=1.05)
+
+
 def of_different_size(sizes: list[int], generator: torch.Generator) -> Tensor:
     """Tokens whose features spread by 1 to 8, around a mean of their own."""
     rows = [*sizes[:-1], 1]
@@ -82,7 +86,7 @@ layer_norm = Exercise(
     # mean(x²) - mean(x)² is a right variance too, and loses a digit at a mean of 3.
     tolerance=3e-5,
     words=WORDS,
-    inputs=tokens(weight=normal("d"), bias=normal("d")),
+    inputs=tokens(weight=GAIN, bias=normal("d")),
     properties=[shift_changes_nothing, each_token_by_itself],
     twin=layer,
     mistakes=LAYER,
@@ -131,7 +135,7 @@ rms_norm = Exercise(
     difficulty=2,
     forbids=["rms_norm"],
     words=WORDS,
-    inputs=tokens(weight=normal("d")),
+    inputs=tokens(weight=GAIN),
     properties=[bigger_is_the_same, each_token_by_itself, as_x_not_as_the_weight],
     twin=rms,
     mistakes=RMS,
@@ -152,7 +156,7 @@ rms_norm = Exercise(
 STREAM = {
     "x": normal("... T d"),
     "sublayer.W": normal("d d", scale=0.3),
-    "norm.b": normal("d"),
+    "norm.b": GAIN,
 }
 CONNECTION = {
     "a batch of sequences": STREAM,

@@ -28,12 +28,13 @@ def through_the_gate(
     bend_up: Change = same,
     join: Pair = torch.mul,
     middle: Change = same,
+    down: Callable[[Any, Tensor], Tensor] = lambda module, h: module.W_down(h),
     after: Callable[[Tensor, Tensor], Tensor] = lambda y, x: y,
 ) -> Tensor:
     """The twin of SwiGLU."""
     gated = bend(getattr(module, gate)(x))
     hidden = join(gated, bend_up(getattr(module, up)(x)))
-    return after(module.W_down(middle(hidden)), x)
+    return after(down(module, middle(hidden)), x)
 
 
 class Biased(nn.Module):
@@ -59,7 +60,7 @@ GATES = [
     ),
     Mistake(
         "gate-and-up-exchanged",
-        "W_gate and W_up are swapped: the SiLU is around W_up x; it belongs around "
+        "W_gate and W_up are swapped: the activation is on W_up x; it belongs on "
         "W_gate x.",
         gate="W_up",
         up="W_gate",
@@ -155,6 +156,12 @@ GATES = [
         "added",
         "The two branches are added; a gate multiplies: SiLU(W_gate x) * W_up x.",
         join=torch.add,
+    ),
+    Mistake(
+        "down-missing",
+        "W_down is never applied, so the hidden features come back: it brings them "
+        "back to d_model.",
+        down=lambda module, h: h,
     ),
     Mistake(
         "residual-added",

@@ -36,8 +36,10 @@ def let_through(
     return after(product(x, share(x)))
 
 
-def tanh_share(x: Tensor, *, root: float = 0.5, power: int = 3) -> Tensor:
-    inner: Tensor = (2 / math.pi) ** root * (x + 0.044715 * x**power)
+def tanh_share(
+    x: Tensor, *, factor: float = (2 / math.pi) ** 0.5, cubic: float = 0.044715
+) -> Tensor:
+    inner = factor * (x + cubic * x**3)
     return (1 + inner.tanh()) / 2
 
 
@@ -53,13 +55,37 @@ GELUS = [
         "tanh-without-root",
         "This is GELU's tanh approximation without the square root of 2/π; asked for "
         "is the exact one, with the normal distribution function (erf).",
-        share=lambda x: tanh_share(x, root=1.0),
+        share=lambda x: tanh_share(x, factor=2 / math.pi),
     ),
     Mistake(
         "tanh-with-square",
-        "This is GELU's tanh approximation with x² where x³ belongs; asked for is the "
+        "This is GELU's tanh approximation with x² where x³ belongs; asked for is "
+        "the exact one, with the normal distribution function (erf).",
+        share=lambda x: (1 + ((2 / math.pi) ** 0.5 * (x + 0.044715 * x**2)).tanh()) / 2,
+    ),
+    Mistake(
+        "tanh-without-cubic",
+        "This is GELU's tanh approximation without its cubic term; asked for is the "
         "exact one, with the normal distribution function (erf).",
-        share=lambda x: tanh_share(x, power=2),
+        share=lambda x: tanh_share(x, cubic=0.0),
+    ),
+    Mistake(
+        "tanh-with-ten-times-the-cubic",
+        "This is GELU's tanh approximation with 0.44715 where 0.044715 belongs; "
+        "asked for is the exact one, with the normal distribution function (erf).",
+        share=lambda x: tanh_share(x, cubic=0.44715),
+    ),
+    Mistake(
+        "tanh-with-root-of-two-pi",
+        "This is GELU's tanh approximation with √(2π) where √(2/π) belongs; asked "
+        "for is the exact one, with the normal distribution function (erf).",
+        share=lambda x: tanh_share(x, factor=math.sqrt(2 * math.pi)),
+    ),
+    Mistake(
+        "sigmoid-of-1.7",
+        "This is x * sigmoid(1.7 x), a sigmoid approximation; asked for is the exact "
+        "GELU, with the normal distribution function (erf).",
+        share=lambda x: (1.7 * x).sigmoid(),
     ),
     Mistake(
         "sigmoid-approximation",
@@ -90,6 +116,17 @@ GELUS = [
         "x is multiplied by the square root of 2 inside erf; it is divided by it: "
         "erf(x / √2).",
         share=lambda x: (1 + (x * math.sqrt(2)).erf()) / 2,
+    ),
+    Mistake(
+        "root-two-outside",
+        "erf is divided by the square root of 2; x is divided by it, inside: erf(x / "
+        "√2).",
+        share=lambda x: (1 + x.erf() / math.sqrt(2)) / 2,
+    ),
+    Mistake(
+        "root-two-as-1.41",
+        "The square root of 2 is written as 1.41; take it exactly, math.sqrt(2).",
+        share=lambda x: (1 + (x / 1.41).erf()) / 2,
     ),
     Mistake(
         "two-without-root",

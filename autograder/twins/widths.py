@@ -35,6 +35,10 @@ def _by_64(d_model: int, multiple_of: int = 64) -> int:
     return up(8 * d_model / 3, multiple_of)
 
 
+def _by_1(d_model: int, multiple_of: int = 1) -> int:
+    return up(8 * d_model // 3, multiple_of)
+
+
 def _by_128(d_model: int, multiple_of: int = 128) -> int:
     return up(8 * d_model / 3, multiple_of)
 
@@ -154,6 +158,12 @@ WIDTHS = [
         "default-multiple-of-64",
         "multiple_of is 64 where none is given; its default is 256.",
         wrong=_by_64,
+    ),
+    Mistake(
+        "default-multiple-of-1",
+        "multiple_of is 1 where none is given, so nothing is rounded; its default is "
+        "256.",
+        wrong=_by_1,
     ),
     Mistake(
         "default-multiple-of-128",

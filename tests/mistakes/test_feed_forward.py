@@ -335,7 +335,7 @@ HIDDEN = "F.silu(gate) * up"
         ("self.W_up(x)", "self.W_gate(x)", "gate-used-twice"),
         ("self.W_down(hidden)", "x + self.W_down(hidden)", "residual-added"),
         ("self.W_down(hidden)", "F.silu(self.W_down(gate * up))", "silu-in-the-end"),
-        ("self.W_down(hidden)", "hidden", "wrong-shape"),
+        ("self.W_down(hidden)", "hidden", "down-missing"),
         (
             "self.W_gate = nn.Linear(d_model, ff_dim, bias=False)",
             "self.W_gate = nn.Linear(d_model, ff_dim)",
