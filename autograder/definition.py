@@ -69,7 +69,7 @@ class Exercise:
     reference   the function or class in `solutions/`: name, signature and answers
     inputs      named cases, each a draw for every argument (`autograder.inputs`)
     make        for a class: the constructor's arguments, an axis's name for its size;
-                a case or a refusal may override them by name
+                a case or a refusal may override them by name, or add optional ones
     refuses     named cases for which a ValueError is owed
     twin        the reference once more, with a switch wherever people slip; for a class
                 it takes the module first: `twin(module, x, *, switch=right)`
@@ -142,6 +142,10 @@ class Exercise:
         if inspect.isclass(called) and issubclass(called, nn.Module):
             called = called.forward
         return [name for name in inspect.signature(called).parameters if name != "self"]
+
+    def constructor(self) -> list[str]:
+        """The names of a class's arguments, in their order."""
+        return list(inspect.signature(self.reference).parameters)
 
     def answer(self, mistakes: Sequence[Mistake] = ()) -> Callable[..., Any]:
         """What a learner who made these mistakes, and no other, would hand in."""

@@ -238,11 +238,13 @@ def _axes_counted(shape: list[int]) -> str:
 def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
     got = str(fault.actual.dtype).removeprefix("torch.")
     want = str(fault.expected.dtype).removeprefix("torch.")
-    return Diagnosis(
-        "wrong-dtype",
-        f"{_result(fault)} is {got}, where {want} is asked for: results keep "
-        "the dtype of the inputs.",
-    )
+    message = f"{_result(fault)} is {got}, where {want} is asked for"
+    args: Mapping[str, Any] = first.trial.x["args"]
+    if any(
+        getattr(value, "dtype", None) == fault.expected.dtype for value in args.values()
+    ):
+        message += ": results keep the dtype of the inputs"
+    return Diagnosis("wrong-dtype", f"{message}.")
 
 
 def _finite(first: Evidence, fault: Fault) -> Diagnosis:
