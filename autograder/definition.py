@@ -18,6 +18,9 @@ from autograder.inputs import Case
 #: What an exercise may opt out of, by name, where its contract says otherwise.
 OWED = ("edges", "dtypes", "device", "gradients", "unchanged", "repeatable")
 
+#: Probes that call the answer with a case's arguments, as the contract names them.
+PLAIN = ("call", "build", "any_width")
+
 
 @dataclass(frozen=True)
 class Chapter:
@@ -136,7 +139,7 @@ class Exercise:
 
     def parameters(self) -> list[str]:
         """The names of a call's arguments, or of what a probe of its own takes."""
-        if self.probe not in ("call", "build"):
+        if self.probe not in PLAIN:
             return list(dict.fromkeys(k for case in self.inputs.values() for k in case))
         called = self.reference
         if inspect.isclass(called) and issubclass(called, nn.Module):
