@@ -150,6 +150,13 @@ class Exercise:
         """The names of a class's arguments, in their order."""
         return list(inspect.signature(self.reference).parameters)
 
+    def defaults(self) -> dict[str, Any]:
+        """The optional arguments and their defaults."""
+        arguments = inspect.signature(self.reference).parameters.values()
+        return {
+            one.name: one.default for one in arguments if one.default is not one.empty
+        }
+
     def answer(self, mistakes: Sequence[Mistake] = ()) -> Callable[..., Any]:
         """What a learner who made these mistakes, and no other, would hand in."""
         if not mistakes:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from autograder import relations
 from autograder.compare import Fault, gradients
+from autograder.definition import Exercise
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis
 
@@ -38,7 +39,7 @@ def general(
         message += f" Return {', '.join(judge.exercise.returns)}, in this order."
     if found.mistake == "constant-factor" and not _everywhere(wrong, message):
         message = message.replace("in every place", "in every place of this case")
-    where = _where(seen, wrong)
+    where = _where(judge.exercise, seen, wrong)
     return Diagnosis(found.mistake, f"{message} {where}".strip())
 
 
@@ -84,7 +85,7 @@ def _sizes_in(first: Evidence) -> dict[str, int]:
     return {axis: sizes[axis] for axis in scaling if sizes[axis] > 1}
 
 
-def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
+def _where(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
     """Which cases are right, when some are: it narrows the search."""
     if wrong[0].trial.stage != "values":
         return f"This is so in the case “{wrong[0].trial.name}”."
@@ -99,7 +100,23 @@ def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
     if not right:
         return ""
     listed = ", ".join(f"“{name}”" for name in right)
-    return f"Right: {listed}. Wrong: “{bad[0]}”."
+    text = f"Right: {listed}. Wrong: “{bad[0]}”."
+    default = _default(exercise, [one for one in base if id(one) in failing], base)
+    return f"{text} {default}".strip()
+
+
+def _default(exercise: Exercise, wrong: list[Evidence], base: list[Evidence]) -> str:
+    """An argument that is left out in every wrong case, and in no other."""
+    for name, value in exercise.defaults().items():
+        left_out = [
+            one
+            for one in base
+            if name not in one.trial.x["args"]
+            and name not in one.trial.x.get("make", ())
+        ]
+        if left_out and left_out == wrong:
+            return f"So it is where `{name}` is left out; its default is {value!r}."
+    return ""
 
 
 def _error(first: Evidence, fault: Fault) -> Diagnosis:
@@ -278,6 +295,12 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             f"Your code returns {_form(fault.actual)}, expected is "
             f"{_form(fault.expected)} for {_call(first)}.",
         )
+    if first.actual.get("again") is False and first.expected.get("again"):
+        return Diagnosis(
+            "differs-when-repeated",
+            "Called a second time with the same input, your code gives another result: "
+            "something is drawn at random, as dropout does, or kept between calls.",
+        )
     unused = _unused(first)
     if unused:
         return Diagnosis(
@@ -365,6 +388,13 @@ def _device(first: Evidence) -> Diagnosis:
     error = first.faults[0].actual
     line = error.get("line") if isinstance(error, Mapping) else ""
     at = f" (`{line}`)" if line else ""
+    if not any(isinstance(value, Tensor) for value in first.trial.x["args"].values()):
+        name = next(iter(first.trial.x["weights"]))
+        return Diagnosis(
+            "left-on-cpu",
+            f"A tensor is made on the CPU, wherever the module is{at}: give "
+            f"`device=self.{name}.device`.",
+        )
     return Diagnosis(
         "left-on-cpu",
         f"A tensor is made on the CPU, wherever the inputs are{at}: give "
