@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from autograder.definition import Mistake
 from autograder.twins.rope import glued, woven
@@ -205,6 +206,12 @@ SINUSOIDS = [
         counted=lambda p: p + 1,
     ),
     Mistake(
+        "positions-divided",
+        "The positions are divided by max_seq, so that a table of another length has "
+        "other rows; take them as they are, 0, 1, 2, …",
+        counted=lambda p: p / len(p),
+    ),
+    Mistake(
         "positions-without-effect",
         "Every position has the same row: the frequencies are never multiplied by the "
         "position.",
@@ -403,6 +410,16 @@ LEARNED = [
         "positions-multiplied",
         "x is multiplied by the positions; they are added.",
         instead=lambda module, x: x * _rows_only(module, x),
+    ),
+    Mistake(
+        "dropout-left-in",
+        "A dropout is at work on the result; the exercise has none.",
+        instead=lambda module, x: F.dropout(learned(module, x), 0.1),
+    ),
+    Mistake(
+        "mean-position",
+        "Every token gets the mean of all positions; token t takes row t.",
+        rows=lambda rows: rows.mean(0),
     ),
     Mistake(
         "embedding-cut-off",
