@@ -33,6 +33,9 @@ sinusoidal_positions = Exercise(
     difficulty=2,
     words={"T": ("position", "positions"), "d": ("feature", "features")},
     inputs={
+        # Frequencies that grow by mistake make angles too large for float32 to agree
+        # on; not here.
+        "two pairs": {"max_seq": size("T"), "d_model": 4},
         "a small table": {"max_seq": size("T"), "d_model": size("d")},
         "more positions than features": {"max_seq": 40, "d_model": 6},
         "more features than positions": {"max_seq": 5, "d_model": 64},
@@ -181,6 +184,17 @@ def constant_along_diagonals(theirs: Theirs, x: Inputs) -> bool:
     return same(bias[..., 1:, 1:], bias[..., :-1, :-1])
 
 
+def one_way_by_default(
+    num_heads: int,
+    num_buckets: int = 32,
+    max_distance: int = 128,
+    bidirectional: bool = False,
+) -> Any:
+    return solutions.RelativePositionBias(
+        num_heads, num_buckets, max_distance, bidirectional
+    )
+
+
 OTHERS = {"num_buckets": 40, "max_distance": 60}
 
 RelativePositionBias = Exercise(
@@ -207,7 +221,16 @@ RelativePositionBias = Exercise(
     },
     properties=[constant_along_diagonals],
     twin=buckets.bias,
-    mistakes=[*buckets.BIASES, *buckets.INHERITED],
+    mistakes=[
+        *buckets.BIASES,
+        *buckets.INHERITED,
+        Mistake(
+            "one-way-by-default",
+            "Without bidirectional the buckets are those of one direction; its default "
+            "is True.",
+            wrong=one_way_by_default,
+        ),
+    ],
     hints=[
         "Which tensor has, for n queries and m keys, a number for each pair of "
         "positions? Which of the two is subtracted from the other?",
@@ -329,6 +352,7 @@ apply_rope = Exercise(
     difficulty=3,
     uses=[solutions.rope_angles],
     inputs={
+        "two pairs": {"x": normal("B T 4"), "positions": counted(1, 1)},
         "from position 0": X | {"positions": counted(0, 1)},
         "later positions": X | {"positions": counted(9, 1)},
         "positions with gaps": X | {"positions": counted(2, 1, 3)},
@@ -457,6 +481,12 @@ scaled_rope_angles = Exercise(
             "d_k": 16,
             "base": 500.0,
             "scale": 2.5,
+            "method": "ntk",
+        },
+        "ntk, two pairs": {
+            "positions": counted(3, 1),
+            "d_k": 4,
+            "scale": 2.0,
             "method": "ntk",
         },
         "linear, one pair": {"positions": counted(3, 1), "d_k": 2, "scale": 2.0},

@@ -43,6 +43,17 @@ def slopes(
     return result(torch.tensor(ordered(own, more)[:num_heads], dtype=torch.float32))
 
 
+def _continued(num_heads: int) -> Tensor:
+    p = below(num_heads)
+    return torch.tensor([2.0 ** (-8 * k / p) for k in range(1, num_heads + 1)])
+
+
+def _not_cut(num_heads: int) -> Any:
+    p = below(num_heads)
+    own = slopes(p)
+    return own if p == num_heads else torch.cat([own, slopes(2 * p)[0::2]])
+
+
 def _bare(num_heads: int) -> Any:
     return slopes(num_heads).tolist()
 
@@ -146,8 +157,26 @@ SLOPES = [
     ),
     Mistake(
         "slopes-linear",
-        "The slopes fall linearly; they are a geometric sequence, 2^(-8k/h).",
-        power=lambda k, p: 1 - k / p if p > 1 else 2.0**-8,
+        "The slopes fall linearly (linspace); they are a geometric sequence, "
+        "2^(-8k/h).",
+        wrong=lambda num_heads: torch.linspace(2**-1, 2**-8, num_heads),
+    ),
+    Mistake(
+        "continued-beyond-p",
+        "For the heads beyond p the slopes go on getting smaller, 2^(-8k/p) with k > "
+        "p; take slopes in between instead, every second one of alibi_slopes(2p).",
+        wrong=_continued,
+    ),
+    Mistake(
+        "not-cut-to-h",
+        "There are more slopes than heads: of the slopes in between take only as many "
+        "as are missing, [0::2][:h - p].",
+        wrong=_not_cut,
+    ),
+    Mistake(
+        "not-divided-by-h",
+        "The exponent isn't divided by the number of heads, 2^(-8k); it is 2^(-8k/h).",
+        power=lambda k, p: 2.0 ** (-8 * k),
     ),
     Mistake(
         "exponents-returned",
@@ -336,6 +365,9 @@ _LEFT_OUT = (
     "axes-added",
     "float64",
     "a-list-returned",
+    "not-cut-to-h",
+    "slopes-linear",
+    "continued-beyond-p",
 )
 
 #: Rows of the slopes that show in the bias, each in its own way.

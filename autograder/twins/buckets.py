@@ -41,8 +41,11 @@ def bucket(
     round: Change = torch.floor,
     last: Callable[[int], int] = lambda N: N - 1,
     result: Change = same,
+    instead: Callable[[Tensor, int, int], Tensor] | None = None,
 ) -> Tensor:
-    """The twin of relative_position_bucket."""
+    """The twin of relative_position_bucket; `instead` of buckets is something else."""
+    if instead is not None:
+        return instead(distance, num_buckets, max_distance)
     distance, N = seen(distance), counted(num_buckets)
     later: Tensor | int = 0
     if both(bidirectional):
@@ -241,6 +244,22 @@ BUCKETS = [
         growth=_clipped,
     ),
     Mistake(
+        "clipped-distances",
+        "There are no buckets: distances are clipped to -num_buckets/2 … and shifted "
+        "(as in Shaw et al.). T5 has a bucket for each near distance, and from N/2 on "
+        "ever wider ones, by the log of the distance.",
+        instead=lambda d, buckets, most: (
+            d.clamp(-(buckets // 2), buckets // 2 - 1) + buckets // 2
+        ),
+    ),
+    Mistake(
+        "clipped-to-max-distance",
+        "There are no buckets: distances are clipped to max_distance and shifted. T5 "
+        "has a bucket for each near distance, and from N/2 on ever wider ones, by the "
+        "log of the distance.",
+        instead=lambda d, buckets, most: d.clamp(-most, most) + most,
+    ),
+    Mistake(
         "linear-widths",
         "Far buckets are equally wide: the distance is spread linearly up to "
         "max_distance. They should grow with its logarithm, "
@@ -290,11 +309,9 @@ def bias(
     n: int,
     m: int,
     *,
-    arguments: Callable[[Any], tuple[int, int, bool]] = lambda module: (
-        module.num_buckets,
-        module.max_distance,
-        module.bidirectional,
-    ),
+    of_buckets: Callable[[int], int] = lambda buckets: buckets,
+    of_distance: Callable[[int], int] = lambda most: most,
+    of_direction: Callable[[bool], bool] = bool,
     apart: Callable[[Tensor, Tensor], Tensor] = lambda queries, keys: (
         keys[None, :] - queries[:, None]
     ),
@@ -310,7 +327,13 @@ def bias(
     n, m = sizes(n, m)
     queries = torch.arange(n, device=device) + first(n, m)
     distance = apart(queries, torch.arange(m, device=device))
-    index = bucket(distance, *arguments(module), **switches)
+    index = bucket(
+        distance,
+        of_buckets(module.num_buckets),
+        of_distance(module.max_distance),
+        of_direction(module.bidirectional),
+        **switches,
+    )
     return result(moved(rows(module.bias(index))))
 
 
@@ -379,31 +402,33 @@ BIASES = [
         "arguments-not-handed-on",
         "num_buckets, max_distance and bidirectional are not handed on to "
         "relative_position_bucket, so its defaults are used.",
-        arguments=lambda module: (32, 128, True),
+        of_buckets=lambda buckets: 32,
+        of_distance=lambda most: 128,
+        of_direction=lambda both: True,
     ),
     Mistake(
         "num-buckets-not-handed-on",
         "num_buckets is not handed on to relative_position_bucket, so its default, 32, "
         "is used.",
-        arguments=lambda module: (32, module.max_distance, module.bidirectional),
+        of_buckets=lambda buckets: 32,
     ),
     Mistake(
         "max-distance-not-handed-on",
         "max_distance is not handed on to relative_position_bucket, so its default, "
         "128, is used.",
-        arguments=lambda module: (module.num_buckets, 128, module.bidirectional),
+        of_distance=lambda most: 128,
     ),
     Mistake(
         "bidirectional-not-handed-on",
         "bidirectional is not handed on to relative_position_bucket, so its default, "
         "True, is used.",
-        arguments=lambda module: (module.num_buckets, module.max_distance, True),
+        of_direction=lambda both: True,
     ),
     Mistake(
         "always-one-way",
         "The buckets are those of one direction, whatever bidirectional says: pass it "
         "on to relative_position_bucket.",
-        arguments=lambda module: (module.num_buckets, module.max_distance, False),
+        of_direction=lambda both: False,
     ),
     Mistake(
         "bias-negative",

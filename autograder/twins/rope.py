@@ -87,22 +87,20 @@ def rotate(
     return axes(cast(y, x.dtype))
 
 
-def whole_table(turns: Tensor, twice: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Cosines and sines of full width, made by `twice`, with rotate_half."""
-    a, b = halves(x)
-    return x * twice(turns.cos()) + torch.cat([-b, a], dim=-1) * twice(turns.sin())
+def mixed(
+    cut: Callable[[Tensor], tuple[Tensor, Tensor]],
+    partners: Callable[[Tensor, Tensor], Tensor],
+    table: Callable[[Tensor, Tensor], Tensor],
+) -> Callable[..., Tensor]:
+    """x * cos + partners * sin, as rotate_half does it, in layouts that may differ."""
 
+    def rotated(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
+        turns = angles(positions, x.shape[-1], base)
+        a, b = cut(x)
+        cos, sin = table(turns.cos(), turns.cos()), table(turns.sin(), turns.sin())
+        return (x * cos + partners(-b, a) * sin).to(x.dtype)
 
-def _mixed(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-    turns = angles(positions, x.shape[-1], base)
-    return whole_table(turns, lambda t: t.repeat_interleave(2, -1), x).to(x.dtype)
-
-
-def _mixed_the_other_way(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-    turns = angles(positions, x.shape[-1], base)
-    a, b = neighbours(x)
-    cos, sin = glued(turns.cos(), turns.cos()), glued(turns.sin(), turns.sin())
-    return (x * cos + woven(-b, a) * sin).to(x.dtype)
+    return rotated
 
 
 def _by_head(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
@@ -121,6 +119,15 @@ def _overwritten(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
 def _first_half_only(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     half = x.shape[-1] // 4 * 2
     return torch.cat([rotate(x[..., :half], positions, base), x[..., half:]], dim=-1)
+
+
+def _in_bfloat16(positions: Tensor, d_k: int, base: float = 10000.0) -> Tensor:
+    return angles(
+        positions,
+        d_k,
+        base,
+        join=lambda p, f: (p.bfloat16()[:, None] * f.bfloat16()).float(),
+    )
 
 
 def _frequencies_only(positions: Tensor, d_k: int, base: float = 10000.0) -> Tensor:
@@ -214,6 +221,12 @@ FREQUENCIES = [
         counted=lambda p: p[:1] + from_zero(p),
     ),
     Mistake(
+        "positions-from-their-first",
+        "The first position is subtracted from all, so that they start at 0; they may "
+        "start anywhere (an offset): use them as given.",
+        counted=lambda p: p - p[:1],
+    ),
+    Mistake(
         "positions-from-1",
         "The positions are shifted by one, position + 1; use them as given, so that "
         "position 0 turns nothing.",
@@ -287,6 +300,18 @@ TABLES = [
         wrong=_frequencies_only,
     ),
     Mistake(
+        "positions-rounded",
+        "Positions between whole numbers are rounded (.long(), .int()); use them as "
+        "they are, positions.float().",
+        counted=lambda p: p.long(),
+    ),
+    Mistake(
+        "angles-in-bfloat16",
+        "The angles are computed in half precision, bfloat16, and lose their digits: "
+        "compute them in float32 at least.",
+        wrong=_in_bfloat16,
+    ),
+    Mistake(
         "angles-wrapped",
         "The angles are reduced to one turn (modulo 2π); they are asked for as they "
         "are, position * base^(-2i/d_k).",
@@ -309,14 +334,29 @@ ROTATIONS = [
         "Two layouts are mixed: cosines and sines are laid out for interleaved pairs "
         "(repeat_interleave), but rotate_half pairs feature i with i + d_k/2. Turn "
         "neighbours, x_2i with x_2i+1.",
-        wrong=_mixed,
+        wrong=mixed(halves, glued, woven),
     ),
     Mistake(
         "mixed-layouts-halves",
         "Two layouts are mixed: neighbours are turned, but cosines and sines are laid "
         "out for halves (cat([angles, angles])). Both features of pair i take angle i: "
         "repeat_interleave(2).",
-        wrong=_mixed_the_other_way,
+        wrong=mixed(neighbours, woven, glued),
+    ),
+    Mistake(
+        "partners-glued-in-halves",
+        "Two layouts are mixed: the partners, -b and a, are taken from neighbours but "
+        "put side by side in halves (cat); interleave them, so that each stands at "
+        "its partner's place: stack((-b, a), -1).flatten(-2).",
+        wrong=mixed(neighbours, glued, woven),
+    ),
+    Mistake(
+        "neighbours-glued-in-halves",
+        "Two layouts are mixed: the partners, -b and a, are taken from neighbours but "
+        "put side by side in halves, and so are cosines and sines (cat). Interleave "
+        "them: stack((-b, a), -1).flatten(-2), and repeat_interleave(2) for the "
+        "angles.",
+        wrong=mixed(neighbours, glued, glued),
     ),
     Mistake(
         "result-glued-in-halves",
@@ -367,9 +407,15 @@ ROTATIONS = [
         weave=lambda a, b: woven(b, a),
     ),
     Mistake(
+        "pair-read-backwards",
+        "The two features of each pair are exchanged as they are read, (b, a): a is "
+        "the even one, x[..., 0::2], and becomes a cos - b sin.",
+        cut=lambda x: (x[..., 1::2], x[..., 0::2]),
+    ),
+    Mistake(
         "wrong-partner",
         "Each feature is mixed with itself: a cos - a sin and b sin + b cos. It is "
-        "a cos - b sin and a sin + b cos: the other feature of the pair takes the sine.",
+        "a cos - b sin and a sin + b cos: the other one of the pair takes the sine.",
         turn=lambda a, b, cos, sin: (a * cos - a * sin, b * sin + b * cos),
     ),
     Mistake(

@@ -24,30 +24,22 @@ def scaled(
         base * s ** (d / (d - 2))
     ),
     too: Callable[[Tensor, float], Tensor] = lambda p, s: p,
-    based: Callable[[float], float] = lambda base: base,
+    linear_base: Callable[[float, float], float] = lambda base, s: base,
+    ntk_base: Callable[[float], float] = lambda base: base,
 ) -> Tensor:
     """The twin of scaled_rope_angles."""
     if method not in ("linear", "ntk") or (method == "ntk" and d_k <= 2) or d_k % 2:
         raise ValueError(method, d_k)
     p = positions.to(torch.promote_types(positions.dtype, torch.float32))
-    base = based(base)
     if read(method) == "linear":
-        return angles(stretch(p, scale), d_k, base)
-    return angles(too(p, scale), d_k, larger(base, scale, d_k))
+        return angles(stretch(p, scale), d_k, linear_base(base, scale))
+    if d_k <= 2:
+        raise ValueError(d_k)
+    return angles(too(p, scale), d_k, larger(ntk_base(base), scale, d_k))
 
 
 def _floored(p: Tensor, scale: float) -> Tensor:
     return (p / scale).floor()
-
-
-def _interpolated_frequencies(
-    positions: Tensor,
-    d_k: int,
-    base: float = 10000.0,
-    scale: float = 1.0,
-    method: str = "linear",
-) -> Tensor:
-    return scaled(positions, d_k, base * scale, 1.0, method)
 
 
 def _ntk_by_default(
@@ -144,14 +136,7 @@ SCALINGS = [
         "methods-exchanged",
         'The methods are exchanged: "linear" divides the positions by scale, "ntk" '
         "enlarges the base.",
-        wrong=lambda positions, d_k, base=10000.0, scale=1.0, method="linear": scaled(
-            positions,
-            d_k,
-            base,
-            scale,
-            method,
-            read=lambda one: "linear" if one == "ntk" or d_k == 2 else "ntk",
-        ),
+        read=lambda method: "linear" if method == "ntk" else "ntk",
     ),
     Mistake(
         "always-linear",
@@ -163,13 +148,26 @@ SCALINGS = [
         "base-for-positions",
         'Linear: the base is multiplied by scale; "linear" divides the positions and '
         "leaves the base as it is.",
-        wrong=_interpolated_frequencies,
+        stretch=lambda p, s: p,
+        linear_base=lambda base, s: base * s,
     ),
     Mistake(
         "base-ignored",
         "The argument base has no effect: 10000 is written into the code, or base is "
         "not handed on.",
-        based=lambda base: 10000.0,
+        linear_base=lambda base, s: 10000.0,
+        ntk_base=lambda base: 10000.0,
+    ),
+    Mistake(
+        "base-ignored-linear",
+        "Linear: the argument base has no effect: hand it on to rope_angles.",
+        linear_base=lambda base, s: 10000.0,
+    ),
+    Mistake(
+        "base-ignored-ntk",
+        "NTK: the argument base has no effect; it is base that is multiplied by "
+        "scale^(d_k/(d_k-2)), not 10000.",
+        ntk_base=lambda base: 10000.0,
     ),
     Mistake(
         "ntk-by-default",
