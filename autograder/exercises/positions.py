@@ -292,7 +292,7 @@ rope_angles = Exercise(
         "between whole numbers": {"positions": counted(0.5, 0.75), "d_k": size("d_k")},
         "far positions": {"positions": counted(9000, 1, 3), "d_k": size("d_k")},
         "as many positions as pairs": {"positions": counted(0, 1), "d_k": 16},
-        "one pair": {"positions": counted(2, 1), "d_k": 2},
+        "one pair": {"positions": counted(2, 1), "d_k": 2, "base": 100.0},
     },
     refuses=ODD,
     properties=[nothing_at_zero, float32_at_least],
@@ -357,7 +357,11 @@ apply_rope = Exercise(
         "later positions": X | {"positions": counted(9, 1)},
         "positions with gaps": X | {"positions": counted(2, 1, 3)},
         "another base": X | {"positions": counted(4, 1, 2), "base": 50.0},
-        "one pair": {"x": normal("B T 2"), "positions": counted(1, 1)},
+        "one pair": {
+            "x": normal("B T 2"),
+            "positions": counted(1, 1),
+            "base": 100.0,
+        },
         "as many heads as positions": {
             "x": normal("B T T d_k"),
             "positions": counted(5, 1),

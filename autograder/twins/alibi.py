@@ -14,7 +14,7 @@ Counts = Callable[[int], int]
 
 def below(h: int) -> int:
     """The largest power of two up to h."""
-    return 2 ** int(math.log2(h))
+    return int(2 ** int(math.log2(h)))
 
 
 def above(h: int) -> int:
@@ -60,6 +60,13 @@ def _bare(num_heads: int) -> Any:
 
 #: How the slopes go wrong.
 SLOPES = [
+    Mistake(
+        "slopes-of-8-heads",
+        "The slopes are 2^-k, whatever h is, which holds for 8 heads only: the 8/h in "
+        "the exponent is missing, 2^(-8k/h). And where h is no power of two, they are "
+        "those of the largest power p below h, then every second one of 2p's.",
+        wrong=lambda num_heads: 2.0 ** -torch.arange(1, num_heads + 1),
+    ),
     Mistake(
         "slopes-from-1",
         "The slopes start at 2^0 = 1: k runs from 0 to h-1. It runs from 1 to h, so "
@@ -366,6 +373,7 @@ _LEFT_OUT = (
     "float64",
     "a-list-returned",
     "not-cut-to-h",
+    "slopes-of-8-heads",
     "slopes-linear",
     "continued-beyond-p",
 )

@@ -30,6 +30,7 @@ def bucket(
     seen: Change = same,
     both: Callable[[bool], bool] = bool,
     left: Callable[[int], int] = lambda buckets: buckets // 2,
+    offset_of: Callable[[int], int] = lambda buckets: buckets // 2,
     upper: Change = lambda d: d > 0,
     one_way: Change = lambda d: (-d).clamp(min=0),
     told: Callable[[int], int] = lambda most: most,
@@ -49,7 +50,7 @@ def bucket(
     distance, N = seen(distance), counted(num_buckets)
     later: Tensor | int = 0
     if both(bidirectional):
-        offset, N = N // 2, left(N)
+        offset, N = offset_of(N), left(N)
         later, a = offset * upper(distance), distance.abs()
     else:
         a = one_way(distance)
@@ -123,6 +124,25 @@ BUCKETS = [
         "Both ways, the number of buckets is not halved before the absolute distance "
         "is sorted: N = num_buckets/2 buckets are left for each direction.",
         left=lambda buckets: buckets,
+    ),
+    Mistake(
+        "each-direction-all-buckets",
+        "Both ways, num_buckets is never halved: each direction keeps all the buckets, "
+        "and positive distances run past num_buckets. N = num_buckets // 2 are left "
+        "for each, and that is the offset, too.",
+        left=lambda buckets: buckets,
+        offset_of=lambda buckets: buckets,
+    ),
+    Mistake(
+        "offset-not-halved",
+        "The offset of positive distances is num_buckets, so their buckets run past "
+        "the end; it is num_buckets // 2.",
+        offset_of=lambda buckets: buckets,
+    ),
+    Mistake(
+        "offset-one-too-small",
+        "The offset of positive distances is one too small; it is num_buckets // 2.",
+        offset_of=lambda buckets: buckets // 2 - 1,
     ),
     Mistake(
         "always-both-ways",
@@ -459,6 +479,7 @@ _LEFT_OUT = (
     "floats-returned",
     "never-both-ways",
     "capped-at-n",
+    "offset-not-halved",
 )
 
 #: Rows of the buckets that show in the bias, each in its own way.

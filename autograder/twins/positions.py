@@ -57,11 +57,11 @@ def _by_position(max_seq: int, d_model: int) -> Tensor:
     return torch.where(even, angles.sin(), angles.cos())
 
 
-def _angles(max_seq: int, d_model: int) -> Tensor:
+def _angles(max_seq: int, d_model: int) -> Any:
     return sinusoids(max_seq, d_model, functions=(same, same))
 
 
-def _frequency_for_max_seq(max_seq: int, d_model: int) -> Tensor:
+def _frequency_for_max_seq(max_seq: int, d_model: int) -> Any:
     return sinusoids(max_seq, d_model, of_sine=lambda i, d: -2 * i / max_seq)
 
 
@@ -168,7 +168,7 @@ SINUSOIDS = [
     Mistake(
         "sine-and-cosine-exchanged",
         "Sine and cosine are exchanged: even features are sines, odd ones cosines, so "
-        "that position 0 reads 0, 1, 0, 1, …",
+        "that the row of position 0 is 0, 1, 0, 1 and so on.",
         functions=(torch.cos, torch.sin),
     ),
     Mistake(
@@ -202,13 +202,14 @@ SINUSOIDS = [
     ),
     Mistake(
         "positions-from-1",
-        "The positions start at 1; the first is 0, so that row 0 reads 0, 1, 0, 1, …",
+        "The positions start at 1, shifted by one; the first is 0, so that row 0 is 0, "
+        "1, 0, 1 and so on.",
         counted=lambda p: p + 1,
     ),
     Mistake(
         "positions-divided",
         "The positions are divided by max_seq, so that a table of another length has "
-        "other rows; take them as they are, 0, 1, 2, …",
+        "other rows; take them as they are: 0, 1, 2 and so on.",
         counted=lambda p: p / len(p),
     ),
     Mistake(
@@ -270,12 +271,12 @@ def _longer_than_one(module: Any, x: Tensor) -> Tensor:
     return learned(module, x) if x.shape[1] > 1 else x
 
 
-def _per_sequence(module: Any, x: Tensor) -> Tensor:
+def _per_sequence(module: Any, x: Tensor) -> Any:
     places = module.embedding(torch.arange(x.shape[0], device=x.device))
     return x + places[:, None]
 
 
-def _by_batch_length(module: Any, x: Tensor) -> Tensor:
+def _by_batch_length(module: Any, x: Tensor) -> Any:
     return x + module.embedding(torch.arange(x.shape[0], device=x.device))
 
 
@@ -283,18 +284,18 @@ def _places_only(module: Any, x: Tensor) -> Tensor:
     return learned(module, x, tokens=torch.zeros_like)
 
 
-def _rows_only(module: Any, x: Tensor) -> Tensor:
+def _rows_only(module: Any, x: Tensor) -> Any:
     if x.shape[1] > module.embedding.num_embeddings:
         raise ValueError(x.shape)
-    return module.embedding(torch.arange(x.shape[1], device=x.device))  # type: ignore[no-any-return]
+    return module.embedding(torch.arange(x.shape[1], device=x.device))
 
 
 def _concatenated(module: Any, x: Tensor) -> Tensor:
     return torch.cat([x, _places_only(module, x)], dim=-1)
 
 
-def _whole_table(module: Any, x: Tensor) -> Tensor:
-    return x + module.embedding.weight  # type: ignore[no-any-return]
+def _whole_table(module: Any, x: Tensor) -> Any:
+    return x + module.embedding.weight
 
 
 def _looked_up(module: Any, x: Tensor) -> Tensor:
@@ -335,14 +336,15 @@ LEARNED = [
     ),
     Mistake(
         "position-per-sequence",
-        "Each sequence of the batch gets one position; positions run along axis 1, "
-        "the tokens: torch.arange(x.shape[1]).",
+        "Each sequence of the batch gets one position, the same for all its tokens "
+        "(x.shape[0] is counted); positions run along axis 1, the tokens: "
+        "torch.arange(x.shape[1]).",
         instead=_per_sequence,
     ),
     Mistake(
         "positions-along-the-batch",
-        "The positions are counted along axis 0, the batch; x is (B, T, C), so T is "
-        "x.shape[1].",
+        "The positions are counted along the batch axis, x.shape[0]; x is (B, T, C), "
+        "so T is x.shape[1].",
         instead=_by_batch_length,
     ),
     Mistake(

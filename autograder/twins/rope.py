@@ -280,7 +280,7 @@ TABLES = [
         "cosines-and-sines-returned",
         "Cosines and sines come back as a pair; the angles themselves are asked for, "
         "one tensor (T, d_k/2).",
-        returned=lambda t: (t.cos(), t.sin()),  # type: ignore[arg-type,return-value]
+        returned=lambda t: (t.cos(), t.sin()),
     ),
     Mistake(
         "angles-transposed",
@@ -325,7 +325,7 @@ ROTATIONS = [
         "half-split",
         "The pairs are those of the half-split layout (rotate_half, as in GPT-NeoX and "
         "Llama): feature i is turned with feature i + d_k/2. Here the layout is "
-        "interleaved: neighbours are a pair, (x_0, x_1), (x_2, x_3), …",
+        "interleaved: neighbours are a pair, (x_0, x_1), (x_2, x_3) and so on.",
         cut=halves,
         weave=glued,
     ),
