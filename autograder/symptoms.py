@@ -90,33 +90,38 @@ def _where(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> s
     if wrong[0].trial.stage != "values":
         return f"This is so in the case “{wrong[0].trial.name}”."
     failing = {id(one) for one in wrong}
-    base = [
-        one
-        for one in seen
-        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
-    ]
-    right = [one.trial.case for one in base if id(one) not in failing]
+    right = [one.trial.case for one in _base(seen) if id(one) not in failing]
     bad = [one.trial.name for one in wrong]
     if not right:
         return ""
     listed = ", ".join(f"“{name}”" for name in right)
     text = f"Right: {listed}. Wrong: “{bad[0]}”."
-    default = _default(exercise, [one for one in base if id(one) in failing], base)
-    return f"{text} {default}".strip()
+    return f"{text} {left_out(exercise, seen, wrong)}".strip()
 
 
-def _default(exercise: Exercise, wrong: list[Evidence], base: list[Evidence]) -> str:
+def left_out(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
     """An argument that is left out in every wrong case, and in no other."""
+    failing = {id(one) for one in wrong}
+    bad = [id(one) for one in _base(seen) if id(one) in failing]
     for name, value in exercise.defaults().items():
-        left_out = [
-            one
-            for one in base
+        without = [
+            id(one)
+            for one in _base(seen)
             if name not in one.trial.x["args"]
             and name not in one.trial.x.get("make", ())
         ]
-        if left_out and left_out == wrong:
+        if bad and without == bad and len(bad) < len(_base(seen)):
             return f"So it is where `{name}` is left out; its default is {value!r}."
     return ""
+
+
+def _base(seen: list[Evidence]) -> list[Evidence]:
+    """The cases as they are defined, without the engine's variants."""
+    return [
+        one
+        for one in seen
+        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
+    ]
 
 
 def _error(first: Evidence, fault: Fault) -> Diagnosis:

@@ -179,7 +179,7 @@ def test_slip_in_the_bias_is_named(right, slip, mistake):
         ("-slopes * back.clamp(min=0)", "slopes * back.T.clamp(max=0)"),
         (
             "-slopes * back.clamp(min=0)",
-            "torch.einsum('hij,ij->hij', -slopes.expand(-1, n, n), back.relu().float())",
+            "torch.einsum('hij,ij->hij', -slopes.expand(-1, n, n), back.relu() * 1.0)",
         ),
         (
             "return bias",

@@ -306,7 +306,7 @@ def apply_rope(x, positions, base=10000.0):
         cos, sin = torch.cos(positions[:, None] * turns), torch.sin(
             positions[:, None] * turns
         )
-        turn = torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)
+        turn = torch.stack([cos, -sin, sin, cos], -1).unflatten(-1, (2, 2))
     pairs = x.to(turn.dtype).unflatten(-1, (-1, 2))
     return torch.einsum("tiab,...tib->...tia", turn, pairs).flatten(-2).to(x.dtype)
 
