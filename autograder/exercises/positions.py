@@ -117,7 +117,8 @@ def distances(
     near = list(range(1, exact))
     far = [a for a in range(exact, max_distance) if safe(a)]
     further = [max_distance + 1, 2 * max_distance, 3 * max_distance + 7, 10_000]
-    kinds = [far, near, [0], further, far]
+    middle = [a for a in far if a < 2 * exact]
+    kinds = [far, near, middle, [0], further]
 
     def make(sizes: list[int], generator: torch.Generator) -> Tensor:
         def below(n: int) -> int:
@@ -146,6 +147,7 @@ relative_position_bucket = Exercise(
     words={"n": ("row", "rows"), "m": ("distance", "distances")},
     probe="any_width",
     inputs={
+        "a few, both ways": {"distance": distances(16, 128, "m")},
         "both ways": {"distance": distances(16, 128)},
         "one way": {"distance": distances(32, 128), "bidirectional": False},
         "other sizes": {
