@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder.definition import Mistake
-from autograder.twins.rope import angles
+from autograder.twins.angles import angles
 
 Power = Callable[[int], float]
 
