@@ -9,12 +9,8 @@ import torch
 from torch import Tensor
 
 from autograder import relations
-<<<<<<< HEAD
 from autograder.compare import HALF, Fault, gradients
-=======
-from autograder.compare import Fault, gradients
 from autograder.definition import Exercise
->>>>>>> e4
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis
 
@@ -43,13 +39,9 @@ def general(
         message += f" Return {', '.join(judge.exercise.returns)}, in this order."
     if found.mistake == "constant-factor" and not _everywhere(wrong, message):
         message = message.replace("in every place", "in every place of this case")
-<<<<<<< HEAD
     if first.trial.dtype in HALF and first.faults[0].kind in ("value", "finite"):
         message += _HALF
-    where = _where(seen, wrong)
-=======
     where = _where(judge.exercise, seen, wrong)
->>>>>>> e4
     return Diagnosis(found.mistake, f"{message} {where}".strip())
 
 
@@ -321,20 +313,12 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             f"Your code returns {_form(fault.actual)}, expected is "
             f"{_form(fault.expected)} for {_call(first)}.",
         )
-<<<<<<< HEAD
-    if first.actual.get("again") is False:
+    if first.actual.get("again") is False and first.expected.get("again"):
         return Diagnosis(
             "differs-when-repeated",
             "The numbers are not the expected ones, and called a second time your code "
             "gives others again: something is drawn at random (a dropout?) or kept "
             "between calls.",
-=======
-    if first.actual.get("again") is False and first.expected.get("again"):
-        return Diagnosis(
-            "differs-when-repeated",
-            "Called a second time with the same input, your code gives another result: "
-            "something is drawn at random, as dropout does, or kept between calls.",
->>>>>>> e4
         )
     unused = _unused(first)
     if unused:
