@@ -43,12 +43,15 @@ def choose_device(wanted: str = "auto") -> torch.device:
 def fused(attention: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
     """Multi-head causal attention in one kernel, with the weights of `attention`.
 
-    It has the same results as the explicit one, and never holds the (T, T) weights.
+    It has the same results as the explicit one, and never holds the (T, T) weights. The
+    three projections are one product: a wide one is faster than three narrow ones.
     """
-    Q, K, V = (
-        rearrange(W(x), "B T (h d_k) -> B h T d_k", h=attention.num_heads)
-        for W in (attention.W_q, attention.W_k, attention.W_v)
-    )
+    layers = attention.W_q, attention.W_k, attention.W_v
+    weight = torch.cat([W.weight for W in layers])  # (3C, C)
+    bias = torch.cat([W.bias for W in layers])
+    QKV = F.linear(x, weight, bias)
+    pattern = "B T (three h d_k) -> three B h T d_k"
+    Q, K, V = rearrange(QKV, pattern, three=3, h=attention.num_heads)
     heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
     out: Tensor = attention.W_o(rearrange(heads, "B h T d_k -> B T (h d_k)"))
     return out

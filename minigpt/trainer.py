@@ -73,7 +73,7 @@ class Run:
         self.trained = self.ranks.wrapped(fast)
         groups = self.parts.parameter_groups(self.model, recipe.weight_decay)
         self.optimizer = torch.optim.AdamW(
-            groups, lr=recipe.max_lr, betas=(0.9, recipe.beta2)
+            groups, lr=recipe.max_lr, betas=(0.9, recipe.beta2), fused=True
         )
         self.generator = torch.Generator().manual_seed(recipe.seed)
         torch.manual_seed(recipe.seed + self.ranks.rank)  # each rank its own dropout
