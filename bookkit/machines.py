@@ -1,0 +1,136 @@
+"""The plumbing of chapter 8: words to reverse, a trainer, and ways to watch a model."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from string import ascii_lowercase
+from typing import Any, NamedTuple
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+
+PAD, START, END = 26, 27, 28  # after the 26 letters
+LETTERS = 29  # letters and these three
+
+
+class Pairs(NamedTuple):
+    """Words and the same words backwards, padded to one length."""
+
+    source: Tensor  # (B, m)
+    lengths: Tensor  # (B,), letters of each word
+    target: Tensor  # (B, m + 1): the letters backwards, then END
+
+
+def words_to_reverse(
+    count: int, generator: Generator, shortest: int = 4, longest: int = 10
+) -> Pairs:
+    """Draw words of random letters, and turn them round."""
+    lengths = torch.randint(shortest, longest + 1, (count,), generator=generator)
+    letters = torch.randint(26, (count, longest), generator=generator)
+    place = torch.arange(longest)
+    source = letters.masked_fill(place >= lengths[:, None], PAD)
+    mirrored = lengths[:, None] - 1 - place  # negative behind the word's start
+    turned = source.gather(1, mirrored.clamp(min=0)).masked_fill(mirrored < 0, PAD)
+    target = torch.cat([turned, torch.full((count, 1), PAD)], dim=1)
+    target[torch.arange(count), lengths] = END
+    return Pairs(source, lengths, target)
+
+
+def spell(tokens: Tensor) -> str:
+    """Letters (T,) as text up to END or PAD."""
+    text = ""
+    for token in tokens.tolist():
+        if token in (PAD, END):
+            break
+        text += ascii_lowercase[token] if token < 26 else "^"
+    return text
+
+
+def exactly_right(written: Tensor, target: Tensor) -> float:
+    """The share of rows (B, T) that agree with the target up to its END."""
+    same = (written == target) | (target == PAD)
+    return same.all(dim=1).float().mean().item()
+
+
+def draw(rows: Tensor, count: int, generator: Generator) -> Tensor:
+    """`count` of the rows, drawn with replacement."""
+    return rows[torch.randint(len(rows), (count,), generator=generator)]
+
+
+def train(
+    model: nn.Module,
+    loss: Callable[[], Tensor],
+    steps: int,
+    rate: float = 3e-3,
+    watch: Callable[[], Any] | None = None,
+    every: int = 50,
+) -> tuple[list[float], list[Any]]:
+    """Let Adam lower `loss()`, which draws a batch at each call.
+
+    The rate rises over 50 steps and falls linearly in the second half. Returns the
+    losses, one a step, and what `watch()` said before the first step and then `every`
+    so many steps.
+    """
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+
+    def pace(step: int) -> float:
+        return min(1.0, (step + 1) / 50, 2 * (steps - step) / steps)
+
+    schedule = LambdaLR(optimizer, pace)
+    losses, seen = [], []
+    for step in range(steps):
+        if watch and step % every == 0:
+            seen.append(watch())
+        value = loss()
+        optimizer.zero_grad()
+        value.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        schedule.step()
+        losses.append(value.item())
+    if watch:
+        seen.append(watch())
+    return losses, seen
+
+
+@contextmanager
+def overhear(module: nn.Module) -> Iterator[list[Tensor]]:
+    """Within the block, keep what the module was last called with, in order."""
+    heard: list[Tensor] = []
+
+    def keep(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        heard[:] = [*args, *kwargs.values()]
+
+    handle = module.register_forward_pre_hook(keep, with_kwargs=True)
+    try:
+        yield heard
+    finally:
+        handle.remove()
+
+
+def who_moves_whom(
+    run: Callable[[Tensor], Tensor], tokens: Tensor, other: int
+) -> Tensor:
+    """Change one token at a time: which outputs move?
+
+    tokens (m,), run: (1, m) -> (1, n, V) -> (n, m), 1 where token j moves output i.
+    """
+    with torch.no_grad():
+        before = run(tokens[None])[0]
+        columns = []
+        for place in range(len(tokens)):
+            changed = tokens.clone()
+            changed[place] = other
+            moved = (run(changed[None])[0] - before).abs().amax(dim=-1)
+            columns.append((moved > 1e-6).float())
+    return torch.stack(columns, dim=1)
+
+
+def gradient_census(model: nn.Module) -> dict[str, str]:
+    """Each part of a model, and whether the last backward pass reached it."""
+    census = {}
+    for name, part in model.named_children():
+        grads = [p.grad for p in part.parameters()]
+        reached = [grad is not None and bool(grad.any()) for grad in grads]
+        some = "part of it" if any(reached) else "no gradient"
+        census[name] = "a gradient" if all(reached) else some
+    return census
