@@ -36,6 +36,13 @@ def words_to_reverse(
     return Pairs(source, lengths, target)
 
 
+def pair(word: str) -> Pairs:
+    """One word, and itself backwards, without padding."""
+    source = torch.tensor([[ascii_lowercase.index(letter) for letter in word]])
+    target = torch.cat([source.flip(1), torch.tensor([[END]])], dim=1)
+    return Pairs(source, torch.tensor([len(word)]), target)
+
+
 def spell(tokens: Tensor) -> str:
     """Letters (T,) as text up to END or PAD."""
     text = ""
@@ -52,6 +59,13 @@ def exactly_right(written: Tensor, target: Tensor) -> float:
     return same.all(dim=1).float().mean().item()
 
 
+def unseen(count: int, seen: set[str], generator: Generator) -> Pairs:
+    """Draw words as `words_to_reverse` does, but none of those in `seen`."""
+    pairs = words_to_reverse(2 * count, generator)  # few were seen
+    new = [i for i, word in enumerate(pairs.source) if spell(word) not in seen]
+    return Pairs(*(part[new[:count]] for part in pairs))
+
+
 def draw(rows: Tensor, count: int, generator: Generator) -> Tensor:
     """`count` of the rows, drawn with replacement."""
     return rows[torch.randint(len(rows), (count,), generator=generator)]
@@ -61,24 +75,25 @@ def train(
     model: nn.Module,
     loss: Callable[[], Tensor],
     steps: int,
+    stop: int | None = None,
     rate: float = 3e-3,
     watch: Callable[[], Any] | None = None,
     every: int = 50,
 ) -> tuple[list[float], list[Any]]:
     """Let Adam lower `loss()`, which draws a batch at each call.
 
-    The rate rises over 50 steps and falls linearly in the second half. Returns the
-    losses, one a step, and what `watch()` said before the first step and then `every`
-    so many steps.
+    The rate rises over 50 steps and falls linearly in the second half; `stop` ends the
+    same course early. Returns the losses, one a step, and what `watch()` said before
+    the first step, then `every` so many steps, and at the end.
     """
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
 
     def pace(step: int) -> float:
         return min(1.0, (step + 1) / 50, 2 * (steps - step) / steps)
 
     schedule = LambdaLR(optimizer, pace)
     losses, seen = [], []
-    for step in range(steps):
+    for step in range(stop or steps):
         if watch and step % every == 0:
             seen.append(watch())
         value = loss()
@@ -125,12 +140,10 @@ def who_moves_whom(
     return torch.stack(columns, dim=1)
 
 
-def gradient_census(model: nn.Module) -> dict[str, str]:
+def gradient_census(model: nn.Module) -> dict[str, bool]:
     """Each part of a model, and whether the last backward pass reached it."""
-    census = {}
-    for name, part in model.named_children():
-        grads = [p.grad for p in part.parameters()]
-        reached = [grad is not None and bool(grad.any()) for grad in grads]
-        some = "part of it" if any(reached) else "no gradient"
-        census[name] = "a gradient" if all(reached) else some
-    return census
+
+    def reached(part: nn.Module) -> bool:
+        return any(p.grad is not None and bool(p.grad.any()) for p in part.parameters())
+
+    return {name: reached(part) for name, part in model.named_children()}
