@@ -7,7 +7,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from bookkit.figures import INK, MUTED, PALETTE, PAPER, label_line
 
@@ -46,7 +46,7 @@ def _cells(ax: Axes, table: torch.Tensor, labels: Sequence[str]) -> None:
     colours = [BLANK, *[tint(PALETTE[i]) for i in (0, 1, 2)]]
     for i, row in enumerate(table.tolist()):
         for j, kind in enumerate(row):
-            ax.add_patch(plt.Rectangle((j, i), 1, 1, fc=colours[kind], ec=PAPER, lw=2))
+            ax.add_patch(Rectangle((j, i), 1, 1, fc=colours[kind], ec=PAPER, lw=2))
     size = len(labels)
     ax.set(xlim=(0, size), ylim=(size, 0), aspect="equal", anchor="N")
     ax.set_xticks([j + 0.5 for j in range(size)], labels, rotation=90)
@@ -56,7 +56,7 @@ def _cells(ax: Axes, table: torch.Tensor, labels: Sequence[str]) -> None:
 
 
 def draw_teacher_forcing(answer: Sequence[str], start: str = "START") -> Figure:
-    """Draw what a decoder reads and is asked for: in training, in use, and unshifted."""
+    """Draw what a decoder reads and says: in training, in use, and without a shift."""
     n = len(answer)
     shifted = [start, *answer[:-1]]
     fig, axes = plt.subplots(1, 3, figsize=(8.4, 2.7))

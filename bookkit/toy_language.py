@@ -79,7 +79,7 @@ def best_possible(stories: Tensor, to_the_left: bool) -> Tensor:
     for place in range(T):
         seen = torch.arange(T) < place if to_the_left else torch.arange(T) != place
         hidden = stories.masked_fill(~seen, -1)
-        _, context = hidden.unique(dim=0, return_inverse=True)
+        _, context = torch.unique(hidden, dim=0, return_inverse=True)
         counts = torch.zeros(int(context.max()) + 1, len(WORDS))
         counts.index_put_(
             (context, stories[:, place]), torch.ones(len(stories)), accumulate=True
