@@ -30,7 +30,9 @@ def draw_shares(shares: Mapping[str, Mapping[str, float]], title: str) -> Figure
             if share > 0.05:
                 ink = "white" if part == "feed-forward" else INK
                 middle = left + share / 2
-                ax.text(middle, row, f"{share:.0%}", ha="center", va="center", color=ink)
+                ax.text(
+                    middle, row, f"{share:.0%}", ha="center", va="center", color=ink
+                )
             left += share
     first = next(iter(shares.values()))
     left = 0.0
@@ -74,7 +76,9 @@ class Memory(NamedTuple):
 def draw_memories(memories: Sequence[Memory], title: str, lines: int = 4) -> Figure:
     """List neurons: contexts with the shared ending in colour, votes, and silencing."""
     fig, axes = plt.subplots(
-        math.ceil(len(memories) / 2), 2, figsize=(7.4, 1.36 * math.ceil(len(memories) / 2))
+        math.ceil(len(memories) / 2),
+        2,
+        figsize=(7.4, 1.36 * math.ceil(len(memories) / 2)),
     )
     fig.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     for ax in axes.flat:
@@ -93,7 +97,9 @@ def draw_memories(memories: Sequence[Memory], title: str, lines: int = 4) -> Fig
         votes = "  ".join(memory.votes)
         ax.text(0.58, 0.3, votes, color=PALETTE[1], fontweight="bold", **mono)
         ax.text(0.36, 1.5, f"probability of  {memory.next}", color=MUTED, va="center")
-        for row, (name, p) in enumerate([("", memory.before), ("silenced", memory.after)]):
+        for row, (name, p) in enumerate(
+            [("", memory.before), ("silenced", memory.after)]
+        ):
             colour = PALETTE[0] if row == 0 else PALETTE[1]
             ax.barh(2.3 + row, 0.44 * p, left=0.36, height=0.6, color=colour)
             ax.text(0.38 + 0.44 * p, 2.3 + row, f"{p:.2f} {name}", va="center")
