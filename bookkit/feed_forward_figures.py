@@ -51,7 +51,7 @@ def draw_seeds(
     rows: Mapping[str, torch.Tensor], ax: Axes, colours: Sequence[str] = ()
 ) -> None:
     """Draw each row's numbers as dots, one a seed, and their mean as a stroke."""
-    for row, (name, values) in enumerate(rows.items()):
+    for row, values in enumerate(rows.values()):
         colour = colours[row] if colours else PALETTE[0]
         ax.plot(values, [row] * len(values), "o", color=colour, alpha=0.65, ms=6)
         ax.plot([values.mean()] * 2, [row - 0.32, row + 0.32], color=INK, lw=1.8)
