@@ -13,7 +13,7 @@ from bookkit.figures import INK, MUTED, PALETTE
 from bookkit.moving import Picture
 
 PARTS = {"attention": PALETTE[4], "feed-forward": PALETTE[0], "embeddings": PALETTE[5]}
-GREY = "#d5dade"
+GREY = "#aab2ba"
 
 
 def draw_shares(shares: Mapping[str, Mapping[str, float]], title: str) -> Figure:
@@ -120,5 +120,7 @@ def swish_picture(beta: float) -> Picture:
     ghost = f"stroke='{GREY}' stroke-width='2' stroke-dasharray='4'"
     body = f"<path d='M0 {height - 40}H{width}' stroke='{MUTED}'/>"
     body += path(z.relu(), ghost) + path(z / 2, ghost)
+    for x, y, name in [(232, 66, "ReLU"), (300, 98, "z / 2")]:
+        body += f"<text x='{x}' y='{y}' font-size='12' fill='{MUTED}'>{name}</text>"
     body += path(z * (beta * z).sigmoid(), f"stroke='{PALETTE[0]}' stroke-width='3'")
     return Picture(body, width, height)

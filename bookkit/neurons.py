@@ -39,7 +39,8 @@ class Watch:
 @torch.no_grad()
 def log_p(reader: Reader, windows: Tensor) -> Tensor:
     """What the reader expects after windows (B, BEFORE): (B, characters)."""
-    return reader(windows).log_softmax(dim=-1)
+    expected: Tensor = reader(windows).log_softmax(dim=-1)
+    return expected
 
 
 @torch.no_grad()
