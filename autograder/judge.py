@@ -78,7 +78,7 @@ class Judge:
             seen.faults = [] if compare.refused(actual) else [_unrefused(actual)]
         elif trial.stage == "device":
             seen.faults = _left_behind(seen.expected, actual)
-        elif not _unsupported(actual):
+        elif trial.dtype not in compare.HALF or not _unsupported(actual):
             seen.faults = compare.faults(seen.expected, actual, tol)
             if trial.x["grads"] and not seen.faults:
                 seen.gradient_faults = compare.gradient_faults(

@@ -289,3 +289,23 @@ def test_the_smallest_example_is_small_and_shows_the_difference():
 def test_the_verdict_is_the_same_twice():
     wrong = answers("def f(x, y):\n    return x @ y.mT")
     assert check(SCALED, wrong) == check(SCALED, wrong)
+
+
+def test_an_operation_that_torch_lacks_excuses_half_precision_only():
+    # torch has no `&` for floating-point numbers
+    verdict = check(SCALED, answers("def f(x, y):\n    return 1.0 * (x > 0) & (x < 9)"))
+    assert verdict.status == "error"
+    assert "not implemented for" in verdict.message
+
+
+def test_an_operation_that_torch_lacks_in_half_precision_is_nobodys_mistake():
+    verdict = check(
+        SCALED,
+        answers(
+            "def f(x, y):\n"
+            "    if x.dtype == torch.float16:\n"
+            "        raise RuntimeError('\"mm\" not implemented for \\'Half\\'')\n"
+            "    return x @ y.mT / x.shape[-1] ** 0.5"
+        ),
+    )
+    assert verdict.passed
