@@ -6,12 +6,13 @@ caller's: they come in as arguments.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-#: Puts a sublayer on the stream: (x, sublayer, norm) -> x, as pre_norm and post_norm do.
+#: Puts a sublayer on the stream: (x, sublayer, norm) -> x, like pre_norm, post_norm.
 Place = Callable[[Tensor, nn.Module, nn.Module], Tensor]
 
 SYMBOLS, LENGTH = 8, 8
@@ -57,7 +58,8 @@ class Stack(nn.Module):
         return states
 
     def forward(self, tokens: Tensor) -> Tensor:
-        return self.head(self.final(self.states(tokens)[-1]))
+        logits: Tensor = self.head(self.final(self.states(tokens)[-1]))
+        return logits
 
 
 def mlp(d_model: int) -> nn.Module:
@@ -88,7 +90,8 @@ def gradient_by_layer(stack: Stack, batch: int = 16, seed: int = 0) -> Tensor:
     ]
     flat = torch.autograd.grad(loss, [w for layer in weights for w in layer])
     sizes = torch.stack([gradient.norm() for gradient in flat])
-    return sizes.view(len(weights), -1).norm(dim=1)
+    by_layer: Tensor = sizes.view(len(weights), -1).norm(dim=1)
+    return by_layer
 
 
 @torch.no_grad()
@@ -111,7 +114,7 @@ def turns(stack: Stack, batch: int = 16, seed: int = 0) -> Tensor:
     before_after = stack.states(tokens)[::2]
     shares = [
         ((after - before).norm(dim=-1) / before.norm(dim=-1)).mean()
-        for before, after in zip(before_after, before_after[1:], strict=False)
+        for before, after in pairwise(before_after)
     ]
     return torch.stack(shares)
 
@@ -141,27 +144,38 @@ def moved_by_one_step(
     """
     tokens, targets = deal(Generator().manual_seed(seed), batch)
     optimizer = torch.optim.Adam(stack.parameters(), lr=rate)
-    loss_of(stack, tokens, targets).backward()
+    torch.autograd.backward(loss_of(stack, tokens, targets))
     with torch.no_grad():
         before = stack.final(stack.states(tokens)[-1])
         optimizer.step()
         after = stack.final(stack.states(tokens)[-1])
-    return ((after - before).norm() / before.norm()).item()
+    return float((after - before).norm() / before.norm())
 
 
 def train(
-    stack: Stack, *, warmup: int = 0, rate: float = 4e-3, steps: int = 100, seed: int = 0
+    stack: Stack,
+    *,
+    warmup: int = 0,
+    rate: float = 4e-3,
+    steps: int = 100,
+    seed: int = 0,
+    watch: Callable[[], object] | None = None,
 ) -> list[float]:
-    """Train the stack with Adam, the rate rising over `warmup` steps; its losses."""
+    """Train the stack with Adam, the rate rising over `warmup` steps; its losses.
+
+    `watch` is called before every step.
+    """
     generator = Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(stack.parameters(), lr=rate, fused=True)
     losses = []
     for step in range(steps):
+        if watch is not None:
+            watch()
         for group in optimizer.param_groups:
             group["lr"] = rate * min(1.0, (step + 1) / max(warmup, 1))
         loss = loss_of(stack, *deal(generator))
         optimizer.zero_grad()
-        loss.backward()
+        torch.autograd.backward(loss)
         optimizer.step()
         losses.append(loss.item())
     return losses

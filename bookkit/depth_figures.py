@@ -1,10 +1,11 @@
 """What chapter 5 draws: where the norms stand, and quantities along a deep stack."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
@@ -30,29 +31,32 @@ def draw_placements(designs: Mapping[str, Boxes]) -> Figure:
 def _draw_placement(
     ax: Axes, title: str, branch: Sequence[str], stream: Sequence[str]
 ) -> None:
-    split, join, end = 0.7, 5.6, 7.4 + 0.6 * bool(stream)
+    split, join, end = 0.6, 6.8, 9.0
     ax.plot([0, end], [0, 0], color=PALETTE[0], lw=5, solid_capstyle="butt", zorder=1)
-    ax.annotate(
-        "",
-        (end + 0.5, 0),
-        (end - 0.2, 0),
-        arrowprops={"arrowstyle": "-|>", "color": PALETTE[0], "lw": 5},
-    )
-    ax.plot([split, split, join, join], [0, 1.5, 1.5, 0.3], color=MUTED, lw=2, zorder=1)
+    ax.plot(end, 0, ">", color=PALETTE[0], ms=13)
+    ax.plot([split, split, join], [0, 1.5, 1.5], color=MUTED, lw=2, zorder=1)
+    down = {"arrowstyle": "-|>", "color": MUTED, "lw": 2, "shrinkA": 0}
+    ax.annotate("", (join, 0.3), (join, 1.52), arrowprops=down)
     ax.plot(join, 0, "o", ms=17, mfc=PAPER, mec=INK, mew=1.5)
     ax.text(join, -0.02, "+", ha="center", va="center", fontsize=13)
-    step = (join - split) / (len(branch) + 1)
-    for i, text in enumerate(branch):
-        _box(ax, split + step * (i + 1), 1.5, text)
-    for i, text in enumerate(stream):
-        _box(ax, join + 1.35 + i, 0, text)
+    gap = (join - split - sum(map(_width, branch))) / (len(branch) + 1)
+    left = split
+    for text in branch:
+        _box(ax, left + gap + _width(text) / 2, 1.5, text)
+        left += gap + _width(text)
+    for text in stream:
+        _box(ax, (join + end) / 2, 0, text)
     ax.text(0, -0.55, "x", ha="left", va="center", fontstyle="italic", fontsize=12)
-    ax.set(xlim=(-0.2, 8.7), ylim=(-0.9, 2.2), title=title)
+    ax.set(xlim=(-0.2, 9.4), ylim=(-0.9, 2.2), title=title)
     ax.axis("off")
 
 
+def _width(text: str) -> float:
+    return 1.2 if text == "norm" else 1.75
+
+
 def _box(ax: Axes, x: float, y: float, text: str) -> None:
-    width = 1.2 if text == "norm" else 1.75
+    width = _width(text)
     colour = PALETTE[5] if text == "norm" else "#e4e7ea"
     ax.add_patch(
         FancyBboxPatch(
@@ -71,31 +75,41 @@ def _box(ax: Axes, x: float, y: float, text: str) -> None:
 def shade(hue: str, i: int, count: int) -> str:
     """The i-th of `count` shades of a colour, from light to the colour itself."""
     share = 0.35 + 0.65 * i / max(count - 1, 1)
-    red, green, blue = (int(hue[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    mixed = [1 - share * (1 - part) for part in (red, green, blue)]
-    return to_hex(mixed)
+    red, green, blue = (1 - share * (1 - part) for part in to_rgb(hue))
+    return to_hex((red, green, blue))
 
 
 def draw_by_depth(
-    panels: Mapping[str, Mapping[int, Sequence[float]]],
-    ylabel: str,
-    *,
-    xlabel: str = "place in the stack (0: first layer, 1: last)",
-    yscale: str = "linear",
+    panels: Mapping[str, Mapping[int, Sequence[float]]], ylabel: str
 ) -> Figure:
-    """Draw a panel a design, a line a depth; lines of any depth run from 0 to 1."""
-    fig, axes = plt.subplots(1, len(panels), figsize=(7.5, 3), sharey=True)
+    """Draw a panel a design and in it a line a depth, each named at its end.
+
+    All lines run from the first layer to the last, at 0 and 1, however many there are.
+    """
+    fig, axes = plt.subplots(1, len(panels), figsize=(7.5, 3.2), sharey=True)
+    top = max(max(values) for lines in panels.values() for values in lines.values())
     for ax, (title, lines) in zip(axes, panels.items(), strict=True):
+        heights = spread([float(values[-1]) for values in lines.values()], top / 14)
         for i, (depth, values) in enumerate(lines.items()):
             places = [k / (len(values) - 1) for k in range(len(values))]
             colour = shade(HUES[title], i, len(lines))
             ax.plot(places, values, color=colour)
-            ax.annotate(
-                f" {depth}", (1, values[-1]), color=colour, va="center", fontsize=9
-            )
-        ax.set(title=title, xlabel=xlabel, yscale=yscale, xlim=(0, 1.12))
+            style = {"color": colour, "va": "center", "fontsize": 9}
+            ax.text(1.03, heights[i], str(depth), **style)
+        ax.set(title=title, xlabel="place in the stack", xlim=(0, 1.14))
+        ax.set_xticks([0, 0.5, 1], ["first layer", "", "last"])
+        ax.set_ylim(0, top * 1.05)
     axes[0].set_ylabel(ylabel)
     return fig
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Move labels up until no two are closer than `gap`, keeping their order."""
+    moved = list(heights)
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    for below, above in pairwise(order):
+        moved[above] = max(moved[above], moved[below] + gap)
+    return moved
 
 
 def draw_training(
@@ -119,7 +133,9 @@ def draw_training(
         ax = axes[warmups.index(warmup)][depths.index(depth)]
         ax.plot(losses, color=HUES[name], label=name)
     for row, warmup in zip(axes, warmups, strict=True):
-        row[0].set_ylabel(f"warm-up: {warmup} steps\nloss" if warmup else "no warm-up\nloss")
+        row[0].set_ylabel(
+            f"warm-up: {warmup} steps\nloss" if warmup else "no warm-up\nloss"
+        )
         for ax in row:
             ax.axhline(chance, color=MUTED, ls=":", lw=1)
     for ax, depth in zip(axes[0], depths, strict=True):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from bookkit.figures import INK, MUTED, PALETTE
 from bookkit.moving import Picture
 
-WIDTH, HEIGHT = 220, 210  # units of a picture; the page scales it
-STEP, BAR, ZERO = 48, 30, 120  # from bar to bar, a bar's width, where 0 lies
+WIDTH, HEIGHT = 170, 180  # units of a picture; the page scales it
+STEP, BAR, ZERO = 42, 26, 112  # from bar to bar, a bar's width, where 0 lies
 
 
 def draw_bars(values: Sequence[float], title: str, limit: float) -> Picture:
@@ -20,7 +20,7 @@ def draw_bars(values: Sequence[float], title: str, limit: float) -> Picture:
         x, up = 16 + i * STEP, value >= 0
         y = ZERO - size if up else ZERO
         colour = PALETTE[0] if up else PALETTE[1]
-        said = f"{value:.3g}"
+        said = f"{value:.3g}".replace("-", "\u2212")
         body += (
             f"<rect x='{x}' y='{y:g}' width='{BAR}' height='{size:g}' fill='{colour}'/>"
             f"<text x='{x + BAR / 2:g}' y='{y - 6 if up else y + size + 15:g}' "
