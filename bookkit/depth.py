@@ -49,16 +49,21 @@ class Stack(nn.Module):
         self.final = norm(d_model) if final_norm else nn.Identity()
         self.head = nn.Linear(d_model, SYMBOLS)
 
-    def states(self, tokens: Tensor) -> list[Tensor]:
-        """The stream before, between and after the sublayers: 2 depth + 1 (B, T, C)."""
+    def states(self, tokens: Tensor, without: int | None = None) -> list[Tensor]:
+        """The stream before, between and after the sublayers: 2 depth + 1 (B, T, C).
+
+        The layer numbered `without`, from 0, is left out.
+        """
         x = (self.embed(tokens) + self.position) / 2**0.5  # of variance 1
         states = [x]
-        for sublayer, norm in zip(self.sublayers, self.norms, strict=True):
-            states.append(self.place(states[-1], sublayer, norm))
+        steps = zip(self.sublayers, self.norms, strict=True)
+        for i, (sublayer, norm) in enumerate(steps):
+            if i // 2 != without:
+                states.append(self.place(states[-1], sublayer, norm))
         return states
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        logits: Tensor = self.head(self.final(self.states(tokens)[-1]))
+    def forward(self, tokens: Tensor, without: int | None = None) -> Tensor:
+        logits: Tensor = self.head(self.final(self.states(tokens, without)[-1]))
         return logits
 
 
@@ -76,9 +81,12 @@ def deal(generator: Generator, batch: int = 16) -> tuple[Tensor, Tensor]:
     return tokens, tokens.flip(1)
 
 
-def loss_of(stack: Stack, tokens: Tensor, targets: Tensor) -> Tensor:
+def loss_of(
+    stack: Stack, tokens: Tensor, targets: Tensor, without: int | None = None
+) -> Tensor:
     """The mean cross-entropy over all places."""
-    return F.cross_entropy(stack(tokens).flatten(0, 1), targets.flatten())
+    logits = stack(tokens, without)
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
 def gradient_by_layer(stack: Stack, batch: int = 16, seed: int = 0) -> Tensor:
@@ -133,6 +141,14 @@ def likeness(stack: Stack, batch: int = 16, seed: int = 0) -> Tensor:
         others = ~torch.eye(LENGTH, dtype=torch.bool)
         found.append(cosines[:, others].mean())
     return torch.stack(found)
+
+
+@torch.no_grad()
+def losses_without(stack: Stack, batch: int = 256, seed: int = 1) -> Tensor:
+    """The loss with one layer left out, for each layer: (depth,)."""
+    tokens, targets = deal(Generator().manual_seed(seed), batch)
+    depth = len(stack.sublayers) // 2
+    return torch.stack([loss_of(stack, tokens, targets, k) for k in range(depth)])
 
 
 def moved_by_one_step(

@@ -15,6 +15,7 @@ from bookkit.depth import (
     gradient_by_layer,
     likeness,
     loss_of,
+    losses_without,
     moved_by_one_step,
     scales,
     train,
@@ -125,6 +126,16 @@ def test_tokens_that_are_all_the_same_have_likeness_one():
     found = likeness(build(first_for_all, depth=2))
     assert found[0] < 0.5
     torch.testing.assert_close(found[1:], torch.ones(2))
+
+
+def test_leaving_a_layer_out_skips_its_two_sublayers():
+    stack = build(pre_norm, depth=2)
+    tokens, targets = deal(torch.Generator().manual_seed(1), 256)
+    found = losses_without(stack)
+    stack.sublayers, stack.norms = stack.sublayers[:2], stack.norms[:2]
+    torch.testing.assert_close(found[1], loss_of(stack, tokens, targets))
+    assert found.shape == (2,)
+    assert found[0] != found[1]
 
 
 def test_twice_the_rate_moves_the_output_about_twice_as_far():
