@@ -209,5 +209,5 @@ def test_bars_go_up_and_down_and_say_their_number():
     assert "a token" in body
     for said in (">2<", ">\u22121<", ">0<"):
         assert said in body
-    assert "height='66'" in body
-    assert "height='33'" in body
+    assert "y='46' width='26' height='66'" in body  # from 46 down to 0, at 112
+    assert "y='112' width='26' height='33'" in body
