@@ -36,6 +36,14 @@ def _near(e: Tensor, a: Tensor) -> bool:
 def _relations(e: Tensor, a: Tensor, sizes: Mapping[str, int]) -> Iterator[Relation]:
     if bool((a == 0).all()):
         yield "all-zero", "is all zeros."
+    if _near(e, a):
+        off = float((e - a).abs().max())
+        yield (
+            "nearly-right",
+            f"is nearly the expected one, off by {off:.1g} at most: an approximation "
+            "where the exact formula is asked for (such as the tanh form of GELU), "
+            "another constant (such as eps), or a rounding on the way.",
+        )
     factor = _factor(e, a)
     if factor is not None:
         named = _spelled(factor, sizes)
