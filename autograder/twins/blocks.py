@@ -61,7 +61,9 @@ def with_eps(eps: float) -> Norm:
 
 
 def unbiased(norm: Any, x: Tensor) -> Tensor:
-    spread = x.std(dim=-1, keepdim=True) + norm.eps
+    length = x.shape[-1]
+    variance = x.var(dim=-1, keepdim=True, correction=0) * length / max(length - 1, 1)
+    spread = variance.sqrt() + norm.eps
     normed = (x - x.mean(dim=-1, keepdim=True)) / spread
     scaled: Tensor = normed * norm.weight + norm.bias
     return scaled
