@@ -292,6 +292,45 @@ def test_the_verdict_is_the_same_twice():
     assert check(SCALED, wrong) == check(SCALED, wrong)
 
 
+@pytest.mark.parametrize(
+    ("body", "mistake", "says"),
+    [
+        (
+            "x @ y.mT / x.shape[-1] ** 0.5 + (0 * x).sqrt().sum(-1, keepdim=True)",
+            "gradient-not-finite",
+            "`x`",
+        ),
+    ],
+)
+def test_a_gradient_that_is_not_finite_is_told(body, mistake, says):
+    verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
+    assert verdict.mistake == mistake
+    assert says in verdict.message
+
+
+def above(n):
+    """The reference of an exercise whose result is a mask."""
+    return torch.ones(n, n, dtype=torch.bool).triu()
+
+
+def test_a_mask_of_numbers_is_told_to_be_bool():
+    exercise = Exercise(above, inputs={"a mask": {"n": 4}}, hints=["1", "2", "3"])
+    verdict = check(exercise, answers("def f(n):\n    return torch.ones(n, n).triu()"))
+    assert verdict.mistake == "wrong-dtype"
+    assert "where bool is asked for" in verdict.message
+
+
+def test_a_case_with_a_number_for_an_axis_has_an_example():
+    exercise = Exercise(
+        SCALED.reference,
+        inputs={"four": {"x": positive("n 4"), "y": positive("m 4")}},
+        hints=["1", "2", "3"],
+    )
+    verdict = check(exercise, answers("def f(x, y):\n    return x @ y.mT"))
+    assert verdict.mistake == "constant-factor"
+    assert verdict.example is not None
+
+
 def test_an_operation_that_torch_lacks_excuses_half_precision_only():
     # torch has no `&` for floating-point numbers
     verdict = check(SCALED, answers("def f(x, y):\n    return 1.0 * (x > 0) & (x < 9)"))
