@@ -9,10 +9,18 @@ reference and on each known mistake, and the judge compares what comes back.
 from autograder.probes.basic import PROBES, run
 from autograder.probes.corruption import corruption
 from autograder.probes.residual import residual
+from autograder.probes.tokens import cutting, listed
 from autograder.probes.traces import traceless
+from autograder.probes.training import grouped, loss, rate, step
 
 __all__ = ["PROBES", "run"]
 
 PROBES["corruption"] = corruption
+PROBES["cutting"] = cutting
+PROBES["grouped"] = grouped
+PROBES["listed"] = listed
+PROBES["loss"] = loss
+PROBES["rate"] = rate
 PROBES["residual"] = residual
+PROBES["step"] = step
 PROBES["traceless"] = traceless
