@@ -18,7 +18,7 @@ from torch import Tensor
 from autograder.probes.basic import observe
 
 #: How much of a long result is told.
-LONGEST = 3000
+LONGEST = 1000
 
 #: From how many pieces on the starts are counted.
 MANY = 5000
@@ -39,12 +39,13 @@ def listed(
     """
     given = copy.deepcopy(x["args"])
     out = theirs(*given.values())
-    kind, told = _kind(out), spelled(out)
+    kind, first = _kind(out), spelled(out)  # told now: it may be changed later
+    told = first
     for name, value in x["args"].items():
         if given[name] != value:
             told += f", and the argument {name} is changed"
     again = spelled(theirs(*copy.deepcopy(x["args"]).values()))
-    if spelled(out) != again:
+    if first != again:
         told += f", and when called again {again}"
     return {"kind": kind, "out": told[:LONGEST]}
 

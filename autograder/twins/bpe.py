@@ -45,7 +45,7 @@ def second_kept(ids: list[int], pair: Pair, new_id: int) -> list[int]:
     """The new id takes the place of the pair's first half alone."""
     return [
         new_id if (one, other) == pair else one
-        for one, other in zip(ids, [*ids[1:], -1], strict=True)
+        for one, other in zip(ids, [*ids[1:], -1], strict=False)
     ]
 
 
@@ -248,15 +248,15 @@ LEARNING = [
         enough=3,
     ),
     Mistake(
-        "never-stops-max",
-        "It doesn't stop early: merges go on until no pair is left, and max() of "
-        "nothing raises. Stop when no pair occurs twice.",
+        "no-pairs-left-max",
+        "Where no pair is left, max() of nothing raises: stop early, when there is no "
+        "pair or none occurs twice.",
         wrong=_runs_dry,
     ),
     Mistake(
-        "never-stops-most-common",
-        "It doesn't stop early: merges go on until no pair is left, and the list of "
-        "most_common is empty. Stop when no pair occurs twice.",
+        "no-pairs-left-most-common",
+        "Where no pair is left, the list of most_common is empty and has no first "
+        "entry: stop early, when there is no pair or none occurs twice.",
         wrong=_runs_out,
     ),
     Mistake(
@@ -347,9 +347,9 @@ LEARNING = [
         rounds=lambda num_merges, text: num_merges + 1,
     ),
     Mistake(
-        "vocabulary-size",
-        "num_merges is taken for the size of the vocabulary, 256 bytes included; it is "
-        "the number of merges.",
+        "nothing-merged",
+        "No pair is ever merged. num_merges is the number of merges, not the size of "
+        "the vocabulary with its 256 bytes; and pairs are counted each time they occur.",
         rounds=lambda num_merges, text: num_merges - 256,
     ),
     Mistake(
@@ -396,6 +396,22 @@ LEARNING = [
         "byte-strings",
         "The pairs hold byte strings; pairs of ids are asked for, whole numbers.",
         gives=_as_bytes_pairs,
+    ),
+    Mistake(
+        "merges-in-reverse",
+        "The merges come back in reverse order, the last first.",
+        gives=lambda merges, ids: merges[::-1],
+    ),
+    Mistake(
+        "pairs-reversed",
+        "The two ids of each pair are exchanged; the left one comes first.",
+        gives=lambda merges, ids: [(right, left) for left, right in merges],
+    ),
+    Mistake(
+        "triples",
+        "Each pair comes with its new id, as a triple; the list holds the pairs alone, "
+        "whose place says the id.",
+        gives=lambda merges, ids: [(*pair, 256 + i) for i, pair in enumerate(merges)],
     ),
     Mistake(
         "new-ids-returned",

@@ -82,7 +82,19 @@ def _learned_anew(text: str, merges: Merges) -> Any:
     return encoded(text, learned(text, len(merges)))
 
 
+def _used_up(text: str, merges: list[Pair]) -> Any:
+    ids = encoded(text, merges)
+    merges.clear()
+    return ids
+
+
 ENCODING = [
+    Mistake(
+        "input-changed",
+        "The result is right, but your code writes into the list merges (pop, remove, "
+        "clear), and whoever calls it will miss them: walk through it instead.",
+        wrong=_used_up,
+    ),
     Mistake(
         "merges-in-reverse",
         "The merges are applied in reverse, the last first; apply them in the order in "
@@ -247,7 +259,19 @@ def _in_training_order(ids: Sequence[int], merges: Merges) -> str:
     return bytes(out).decode(errors="replace")
 
 
+def _emptied(ids: list[int], merges: Merges) -> Any:
+    text = decoded(ids, merges)
+    ids.clear()
+    return text
+
+
 DECODING = [
+    Mistake(
+        "input-changed",
+        "The result is right, but your code writes into the list ids (pop, remove, "
+        "an assignment), and whoever calls it will miss them: work on a copy.",
+        wrong=_emptied,
+    ),
     Mistake(
         "decoded-one-by-one",
         "Each token is decoded by itself, so that a character whose bytes are spread "
