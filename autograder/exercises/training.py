@@ -7,9 +7,14 @@ import torch
 
 import solutions.training as solutions
 from autograder.definition import Chapter, Exercise
-from autograder.inputs import Sizes
+from autograder.inputs import Sizes, normal, whole
+from autograder.properties import same
+from autograder.twins.batches import BATCHES, batch
 from autograder.twins.bpe import LEARNING, learned
 from autograder.twins.coding import DECODING, ENCODING, decoded, encoded
+from autograder.twins.losses import LOSSES, surprise
+from autograder.twins.schedules import RATES, scheduled
+from autograder.twins.steps import GROUPS, STEPS, split, stepped
 
 CHAPTER = Chapter(10, "Tokens and training", "10_training")
 
@@ -168,10 +173,312 @@ bpe_decode = Exercise(
     ],
 )
 
-get_batch = Exercise(solutions.get_batch, inputs={}, hints=["1", "2", "3"])
-next_token_loss = Exercise(solutions.next_token_loss, inputs={}, hints=["1", "2", "3"])
-learning_rate = Exercise(solutions.learning_rate, inputs={}, hints=["1", "2", "3"])
-parameter_groups = Exercise(
-    solutions.parameter_groups, inputs={}, hints=["1", "2", "3"]
+def distinct(count: int, dtype: torch.dtype) -> Callable[[Sizes, torch.Generator], Any]:
+    """A text in which no token occurs twice, so that a piece shows where it is from."""
+    return lambda sizes, generator: (
+        torch.randperm(100, generator=generator)[:count] + 20
+    ).to(dtype)
+
+
+get_batch = Exercise(
+    solutions.get_batch,
+    points=2,
+    minutes=10,
+    difficulty=2,
+    probe="cutting",
+    returns=("inputs", "targets"),
+    inputs={
+        "a batch": {
+            "data": distinct(40, torch.int64),
+            "batch_size": 6,
+            "seq_len": 8,
+        },
+        "many pieces": {
+            "data": distinct(40, torch.int64),
+            "batch_size": 12000,
+            "seq_len": 8,
+        },
+        "bytes": {"data": distinct(50, torch.uint8), "batch_size": 5, "seq_len": 7},
+        "int32": {"data": distinct(30, torch.int32), "batch_size": 3, "seq_len": 4},
+        "a single piece": {
+            "data": distinct(40, torch.int64),
+            "batch_size": 1,
+            "seq_len": 8,
+        },
+        "pieces of one token": {
+            "data": distinct(40, torch.int64),
+            "batch_size": 4,
+            "seq_len": 1,
+        },
+        "the shortest text": {
+            "data": distinct(9, torch.int64),
+            "batch_size": 5,
+            "seq_len": 8,
+        },
+    },
+    refuses={
+        "a text of seq_len tokens": {
+            "data": distinct(8, torch.int64),
+            "batch_size": 3,
+            "seq_len": 8,
+        },
+        "a much shorter text": {
+            "data": distinct(3, torch.int64),
+            "batch_size": 3,
+            "seq_len": 8,
+        },
+        "no text": {
+            "data": distinct(0, torch.int64),
+            "batch_size": 3,
+            "seq_len": 8,
+        },
+    },
+    twin=batch,
+    mistakes=BATCHES,
+    hints=[
+        "A piece at start i needs seq_len tokens and one more for its last target. "
+        "What is the largest i?",
+        "`torch.randint(high, (batch_size,), generator=generator)` draws from 0 to "
+        "high - 1. Cut `data[i : i + seq_len]` at each start, and again one later.",
+        "`starts = torch.randint(len(data) - seq_len, (batch_size,), "
+        "generator=generator)`; stack `data[i : i + seq_len]` for the inputs and "
+        "`data[i + 1 : i + 1 + seq_len]` for the targets; refuse fewer than "
+        "seq_len + 1 tokens first.",
+    ],
 )
-train_step = Exercise(solutions.train_step, inputs={}, hints=["1", "2", "3"])
+
+
+def tokens(
+    shape: str, ignored: int | None = None
+) -> Callable[[Sizes, torch.Generator], torch.Tensor]:
+    """Targets below V; in each row another share is ignored, one is always kept."""
+
+    def make(sizes: Sizes, generator: torch.Generator) -> torch.Tensor:
+        dims = sizes.shape(shape)
+        targets = torch.randint(sizes["V"], dims, generator=generator)
+        if ignored is None:
+            return targets
+        if ignored >= 0:
+            targets = torch.where(targets == ignored, (ignored + 1) % dims[-1], targets)
+        row = torch.arange(targets[..., 0].numel()).view(targets[..., :1].shape)
+        share = 0.25 + 0.5 * (row % 3) / 2
+        hidden = torch.rand(dims, generator=generator) < share
+        hidden[..., 0] = False
+        return targets.masked_fill(hidden, ignored)
+
+    return make
+
+
+def certain(theirs: Theirs, x: Inputs) -> bool:
+    """logits that are sure of the right tokens give a loss of 0"""
+    hot = torch.nn.functional.one_hot(x["targets"], x["logits"].shape[-1])
+    found = theirs(logits=40.0 * hot, targets=x["targets"])
+    return abs(float(found)) < 1e-4
+
+
+def any_certainty(theirs: Theirs, x: Inputs) -> bool:
+    """a number added to all logits of a position changes nothing"""
+    more = theirs(logits=x["logits"] + 5, targets=x["targets"])
+    return same(more, theirs(**x), 1e-3)
+
+
+LOGITS = {"logits": normal("B T V", scale=2.0), "targets": tokens("B T")}
+
+next_token_loss = Exercise(
+    solutions.next_token_loss,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    probe="loss",
+    without=["edges"],
+    words={"V": ("token in the vocabulary", "tokens in the vocabulary")},
+    inputs={
+        "a batch of sequences": LOGITS,
+        "ignored targets": LOGITS | {"targets": tokens("B T", -100)},
+        "another number is ignored": LOGITS
+        | {"targets": tokens("B T", 3), "ignore_index": 3},
+        "-1 is ignored": LOGITS | {"targets": tokens("B T", -1), "ignore_index": -1},
+        "one leading axis": {
+            "logits": normal("n V", scale=2.0),
+            "targets": tokens("n", -100),
+        },
+        "three leading axes": {
+            "logits": normal("B L T V", scale=2.0),
+            "targets": tokens("B L T", -100),
+        },
+        "a batch of one": {
+            "logits": normal("1 T V", scale=2.0),
+            "targets": tokens("1 T"),
+        },
+        "a sequence of one": {
+            "logits": normal("B 1 V", scale=2.0),
+            "targets": tokens("B 1"),
+        },
+        "as many tokens as positions": {
+            "logits": normal("T T T", scale=2.0),
+            "targets": whole("T T", 0, 8),
+        },
+        "logits far apart": {
+            "logits": normal("B T V", scale=40.0),
+            "targets": tokens("B T"),
+        },
+    },
+    properties=[certain, any_certainty],
+    twin=surprise,
+    mistakes=LOSSES,
+    hints=[
+        "What is the surprise at one token, if its probability is p? What becomes of "
+        "all the axes before the vocabulary's?",
+        "`F.cross_entropy` wants logits (N, V) and targets (N,), and takes the softmax "
+        "itself: flatten all leading axes into one.",
+        "`F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), "
+        "ignore_index=ignore_index)`.",
+    ],
+)
+
+
+def at(step: int, warmup: int = 5, total: int = 20) -> dict[str, Any]:
+    """Where the schedule is looked at."""
+    return {
+        "step": step,
+        "max_lr": 3.0,
+        "min_lr": 0.3,
+        "warmup": warmup,
+        "total": total,
+    }
+
+
+learning_rate = Exercise(
+    solutions.learning_rate,
+    points=2,
+    minutes=10,
+    difficulty=2,
+    probe="rate",
+    inputs={
+        "the first step": at(0),
+        "during warm-up": at(2),
+        "the last step of warm-up": at(4),
+        "the first step after warm-up": at(5),
+        "early in the decay": at(8),
+        "late in the decay": at(15),
+        "the last step but one": at(18),
+        "the last step of the decay": at(19),
+        "step total": at(20),
+        "after total": at(27),
+        "no warm-up, step 0": at(0, warmup=0),
+        "no warm-up, in the decay": at(7, warmup=0),
+        "no warm-up, step total": at(20, warmup=0),
+        "a warm-up of one": at(0, warmup=1),
+        "warm-up to the end, before it": at(7, warmup=8, total=8),
+        "warm-up to the end, at it": at(8, warmup=8, total=8),
+        "warm-up to the end, after it": at(11, warmup=8, total=8),
+    },
+    twin=scheduled,
+    mistakes=RATES,
+    hints=[
+        "Draw it: the steps across, the rate up. At which steps does it reach max_lr, "
+        "and at which min_lr?",
+        "Three cases: below warmup; from total on; and between. Between, the part done "
+        "goes from 0 at step warmup to 1 at total. In which case do warmup 0 and "
+        "warmup = total divide by 0?",
+        "`part = (step - warmup) / (total - warmup)`; the rate is `min_lr + (max_lr - "
+        "min_lr) * (1 + math.cos(math.pi * part)) / 2`. Ask for `step >= total` first.",
+    ],
+)
+
+
+parameter_groups = Exercise(
+    solutions.parameter_groups,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    probe="grouped",
+    inputs={
+        name: {"model": name, "weight_decay": decay}
+        for name, decay in {
+            "a linear layer": 0.3,
+            "two layers with a norm between": 0.05,
+            "an embedding that is also the output layer": 0.2,
+            "names that don't tell": 0.4,
+        }.items()
+    },
+    twin=split,
+    mistakes=GROUPS,
+    hints=[
+        "What would weight decay do to the gain of a LayerNorm, which starts at 1?",
+        "`model.parameters()` gives each tensor once, tied ones too. How do you see of "
+        "a tensor whether it is a matrix?",
+        '`[{"params": [those with p.dim() >= 2], "weight_decay": weight_decay}, '
+        '{"params": [the others], "weight_decay": 0.0}]`.',
+    ],
+)
+
+
+VOCAB, WIDTH = 6, 4
+
+
+def ragged(pieces: int) -> Callable[[Sizes, torch.Generator], torch.Tensor]:
+    """Targets of micro-batches that keep 16, 3, 9 … of their 18 tokens."""
+
+    def make(sizes: Sizes, generator: torch.Generator) -> torch.Tensor:
+        targets = torch.randint(VOCAB, (pieces, 3, 6), generator=generator)
+        for piece, hidden in zip(targets, (2, 15, 9), strict=False):
+            order = torch.randperm(18, generator=generator)[:hidden]
+            piece.view(-1)[order] = -100
+        return targets
+
+    return make
+
+
+def training(
+    *max_norm: float,
+    pieces: int = 3,
+    scale: float = 1.0,
+    mode: bool = True,
+    stale: float = 0.1,
+) -> dict[str, Any]:
+    """What a training step is made of."""
+    return {
+        "weights": normal(str(2 * VOCAB * WIDTH + VOCAB), scale=scale),
+        "inputs": whole(f"{pieces} 3 6", 0, VOCAB),
+        "targets": ragged(pieces),
+        "sizes": (VOCAB, WIDTH),
+        "lr": 2.0,
+        "stale": stale,
+        "training": mode,
+        "max_norm": max_norm,
+    }
+
+
+train_step = Exercise(
+    solutions.train_step,
+    points=3,
+    minutes=20,
+    difficulty=4,
+    probe="step",
+    uses=[solutions.next_token_loss],
+    without=["dtypes", "device", "gradients", "unchanged"],
+    returns=("steps", "mode", "mode afterwards", "returned", "gradient", "weights")
+    + ("loss",),
+    inputs={
+        "nothing to clip": training(100.0),
+        "clipped": training(0.1),
+        "a single micro-batch": training(100.0, pieces=1),
+        "two micro-batches": training(0.15, pieces=2),
+        "clipped to 1, the default": training(scale=4.0, stale=1.0),
+        "in evaluation mode": training(100.0, mode=False),
+    },
+    twin=stepped,
+    mistakes=STEPS,
+    hints=[
+        "One micro-batch keeps 16 targets, another 3. How much should a target of the "
+        "second weigh against one of the first? And a mean of the two means?",
+        "Count all kept targets first. Clear the gradients once, run backward for "
+        "every micro-batch on its share of the mean, and clip and step once, after "
+        "the loop.",
+        "`loss = next_token_loss(model(inputs), targets) * kept / all_kept`; "
+        "`loss.backward()`; `total += loss.item()`. After the loop "
+        "`nn.utils.clip_grad_norm_(model.parameters(), max_norm)` and "
+        "`optimizer.step()`.",
+    ],
+)
