@@ -365,6 +365,7 @@ learning_rate = Exercise(
         "the last step of the decay": at(19),
         "step total": at(20),
         "after total": at(27),
+        "a long warm-up, the first step": at(0, warmup=15),
         "no warm-up, step 0": at(0, warmup=0),
         "no warm-up, in the decay": at(7, warmup=0),
         "no warm-up, step total": at(20, warmup=0),

@@ -122,11 +122,6 @@ GROUPS = [
         rest=lambda weight_decay: {},
     ),
     Mistake(
-        "decay-for-both",
-        "Both groups get the same weight_decay; that of biases and gains is 0.",
-        rest=lambda weight_decay: {"weight_decay": weight_decay},
-    ),
-    Mistake(
         "decay-hard-coded",
         "The argument weight_decay is not used: it is 0.1 whatever is given.",
         decay=lambda weight_decay: 0.1,
@@ -235,25 +230,15 @@ def stepped(
         clip(model, limit(max_norm))
     if steps == "once":
         optimizer.step()
-    if clips == "late":
-        clip(model, limit(max_norm))
-    if clears == "after":
-        optimizer.zero_grad()
     return gives(counted(sums, kept))
 
 
 STEPS = [
     Mistake(
         "stale-gradients",
-        "Stale gradients of the step before are not cleared (zero_grad), so they are "
-        "added to the new ones.",
+        "Stale gradients, there before the step, are not cleared, so the new ones are "
+        "added to them: call optimizer.zero_grad() first.",
         clears="never",
-    ),
-    Mistake(
-        "cleared-after",
-        "The gradients are cleared only after the step, so what is there before is "
-        "added; clear them first: optimizer.zero_grad().",
-        clears="after",
     ),
     Mistake(
         "cleared-each-time",
@@ -319,14 +304,9 @@ STEPS = [
     ),
     Mistake(
         "unclipped",
-        "The gradients are not clipped; clip_grad_norm_ with max_norm before the step.",
+        "The step is taken with gradients that are not clipped: clip_grad_norm_ with "
+        "max_norm belongs after the last backward and before optimizer.step().",
         clips="never",
-    ),
-    Mistake(
-        "clipped-late",
-        "The gradients are clipped only after the step, which then no longer sees it; "
-        "clip before optimizer.step().",
-        clips="late",
     ),
     Mistake(
         "clipped-each-time",
