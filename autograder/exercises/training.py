@@ -195,7 +195,7 @@ get_batch = Exercise(
         },
         "many pieces": {
             "data": distinct(40, torch.int64),
-            "batch_size": 12000,
+            "batch_size": 6000,
             "seq_len": 8,
         },
         "bytes": {"data": distinct(50, torch.uint8), "batch_size": 5, "seq_len": 7},

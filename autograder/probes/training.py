@@ -31,7 +31,11 @@ def rate(
     """A number, which may be another library's float."""
 
     def asked(*given: Any) -> Any:
-        out = theirs(*given)
+        try:
+            out = theirs(*given)
+        except ZeroDivisionError as error:
+            error.args = ("division by zero",)  # ints and floats say it differently
+            raise
         return float(out) if isinstance(out, float) else out
 
     return observe(asked, x, {})

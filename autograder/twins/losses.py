@@ -146,6 +146,12 @@ LOSSES = [
         mean=lambda losses, kept: losses.masked_fill(~kept, 0),
     ),
     Mistake(
+        "not-averaged-flat",
+        "Every target's loss comes back in one row (reduction='none'); their mean is "
+        "asked for, one number.",
+        mean=lambda losses, kept: losses.masked_fill(~kept, 0).flatten(),
+    ),
+    Mistake(
         "median",
         "The median of the losses is taken; their mean is asked for.",
         mean=lambda losses, kept: losses[kept].median(),
