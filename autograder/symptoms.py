@@ -317,6 +317,11 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             related = relations.relation(one.expected, one.actual, _sizes_in(first))
             if related:
                 return Diagnosis(related[0], f"{_result(one)} {related[1]}")
+    if fault.expected.numel() == 1:
+        got, want = fault.actual.item(), fault.expected.item()
+        return Diagnosis(
+            None, f"{_result(fault)} is {got:.4g}, where {want:.4g} is expected."
+        )
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
     return Diagnosis(
         None,

@@ -173,6 +173,7 @@ bpe_decode = Exercise(
     ],
 )
 
+
 def distinct(count: int, dtype: torch.dtype) -> Callable[[Sizes, torch.Generator], Any]:
     """A text in which no token occurs twice, so that a piece shows where it is from."""
     return lambda sizes, generator: (
@@ -276,7 +277,7 @@ def certain(theirs: Theirs, x: Inputs) -> bool:
     return abs(float(found)) < 1e-4
 
 
-def any_certainty(theirs: Theirs, x: Inputs) -> bool:
+def any_height(theirs: Theirs, x: Inputs) -> bool:
     """a number added to all logits of a position changes nothing"""
     more = theirs(logits=x["logits"] + 5, targets=x["targets"])
     return same(more, theirs(**x), 1e-3)
@@ -323,7 +324,7 @@ next_token_loss = Exercise(
             "targets": tokens("B T"),
         },
     },
-    properties=[certain, any_certainty],
+    properties=[certain, any_height],
     twin=surprise,
     mistakes=LOSSES,
     hints=[
@@ -459,8 +460,15 @@ train_step = Exercise(
     probe="step",
     uses=[solutions.next_token_loss],
     without=["dtypes", "device", "gradients", "unchanged"],
-    returns=("steps", "mode", "mode afterwards", "returned", "gradient", "weights")
-    + ("loss",),
+    returns=(
+        "steps",
+        "mode",
+        "mode afterwards",
+        "returned",
+        "new weights",
+        "gradient",
+        "loss",
+    ),
     inputs={
         "nothing to clip": training(100.0),
         "clipped": training(0.1),

@@ -87,9 +87,11 @@ def grouped(
     groups = list(made)
     if not all(isinstance(one, Mapping) for one in groups):
         return {"kind": "a list that holds no dictionaries"}
-    facts = {"groups": str(len(groups))}
+    facts = {"number of groups": str(len(groups))}
     facts |= _membership(model, [dict(one) for one in groups])
-    return {"kind": "a list of groups"} | {f"out.{name}": text for name, text in facts.items()}
+    return {"kind": "a list of groups"} | {
+        f"out.{name}": text for name, text in facts.items()
+    }
 
 
 def _membership(model: nn.Module, groups: list[dict[str, Any]]) -> dict[str, str]:
@@ -161,27 +163,34 @@ def step(
     optimizer.register_step_pre_hook(lambda *_: taken.append(_gradient(model)))
     pieces = list(zip(args["inputs"].clone(), args["targets"].clone(), strict=True))
     out = theirs(model, optimizer, pieces, *args["max_norm"])
-    single = isinstance(out, float) or isinstance(out, Tensor) and out.numel() == 1
-    value = float(out) if single else torch.nan
+    single = isinstance(out, float) or (isinstance(out, Tensor) and out.numel() == 1)
+    value = float(torch.as_tensor(out).detach()) if single else torch.nan
+    nothing = torch.full_like(args["weights"], torch.nan)
     return {
         "kind": "a step",
         "out.steps of the optimiser": str(len(taken)),
         "out.mode during the step": _modes(model.modes),
         "out.mode after the step": _modes({model.training}),
         "out.returned is": "a float" if isinstance(out, float) else _what(out),
-        "out.gradient": torch.stack(taken or [_gradient(model) * torch.nan]),
-        "out.weights": torch.cat([p.detach().flatten() for p in model.parameters()]),
+        "out.new weights": _led(model, args["weights"] - args["lr"] * sum(taken)),
+        "out.gradient": taken[0]
+        if len(taken) == 1
+        else torch.stack(taken or [nothing]),
         "out.loss": torch.tensor(value, dtype=torch.float64),
     }
 
 
+def _led(model: nn.Module, wanted: Tensor) -> str:
+    weights = torch.cat([p.detach().flatten() for p in model.parameters()])
+    near = torch.allclose(weights, wanted, 1e-4, 1e-4)
+    return "where the optimiser's steps lead" if near else "elsewhere"
+
+
 def _gradient(model: nn.Module) -> Tensor:
-    found = [torch.zeros_like(p) if p.grad is None else p.grad for p in _all(model)]
+    found = [
+        torch.zeros_like(p) if p.grad is None else p.grad for p in model.parameters()
+    ]
     return torch.cat([one.detach().flatten() for one in found])
-
-
-def _all(model: nn.Module) -> list[nn.Parameter]:
-    return list(model.parameters())
 
 
 def _modes(modes: set[bool]) -> str:

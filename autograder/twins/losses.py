@@ -63,6 +63,26 @@ def _unflattened(logits: Tensor, targets: Tensor, ignore_index: int = -100) -> A
     return F.cross_entropy(logits, targets, ignore_index=ignore_index)
 
 
+def _flat(logits: Tensor, targets: Tensor, ignore_index: int) -> Any:
+    """What cross_entropy makes of logits and targets that were flattened somehow."""
+    return F.cross_entropy(logits, targets.reshape(-1), ignore_index=ignore_index)
+
+
+def _vocabulary_flattened(
+    logits: Tensor, targets: Tensor, ignore_index: int = -100
+) -> Any:
+    return _flat(logits.mT.reshape(-1, logits.shape[-1]), targets, ignore_index)
+
+
+def _vocabulary_first(logits: Tensor, targets: Tensor, ignore_index: int = -100) -> Any:
+    return _flat(logits.reshape(logits.shape[-1], -1).T, targets, ignore_index)
+
+
+def _over_all_tokens(logits: Tensor, targets: Tensor, ignore_index: int = -100) -> Any:
+    flat = logits.reshape(-1, logits.shape[-1]).log_softmax(0)
+    return F.nll_loss(flat, targets.reshape(-1), ignore_index=ignore_index)
+
+
 def _shifted_literally(
     logits: Tensor, targets: Tensor, ignore_index: int = -100
 ) -> Any:
@@ -204,6 +224,24 @@ LOSSES = [
         "softmax-over-the-first-axis",
         "The softmax runs over the first axis; it runs over the vocabulary, the last.",
         over=0,
+    ),
+    Mistake(
+        "softmax-over-all-tokens",
+        "The softmax runs over the flattened tokens, axis 0; it runs over the "
+        "vocabulary, the last axis.",
+        wrong=_over_all_tokens,
+    ),
+    Mistake(
+        "transposed-before-flattening",
+        "The logits are transposed before they are flattened to rows of V, so that the "
+        "rows mix tokens; flatten the leading axes as they stand.",
+        wrong=_vocabulary_flattened,
+    ),
+    Mistake(
+        "vocabulary-cut-out",
+        "reshape(V, -1).T gives the memory another shape and mixes tokens; flatten the "
+        "leading axes: reshape(-1, V).",
+        wrong=_vocabulary_first,
     ),
     Mistake(
         "one-more-in-the-log",

@@ -24,8 +24,8 @@ def scheduled(
     part: Callable[[int, int, int], float] = lambda step, warmup, total: (
         (step - warmup) / (total - warmup)
     ),
-    curve: Callable[[float], float] = lambda part: (1 + math.cos(math.pi * part)) / 2,
-    between: Callable[[float, float, float], float] = lambda share, max_lr, min_lr: (
+    curve: Callable[[float], Any] = lambda part: (1 + math.cos(math.pi * part)) / 2,
+    between: Callable[[Any, float, float], Any] = lambda share, max_lr, min_lr: (
         min_lr + (max_lr - min_lr) * share
     ),
     gives: Callable[[float], Any] = lambda rate: rate,
@@ -43,6 +43,12 @@ def _from_min(
 ) -> float:
     if step < warmup:
         return min_lr + (max_lr - min_lr) * (step + 1) / warmup
+    return scheduled(step, max_lr, min_lr, warmup, total)  # type: ignore[no-any-return]
+
+
+def _floored(step: int, max_lr: float, min_lr: float, warmup: int, total: int) -> float:
+    if step < warmup:
+        return max_lr * (step + 1) // warmup
     return scheduled(step, max_lr, min_lr, warmup, total)  # type: ignore[no-any-return]
 
 
@@ -83,6 +89,11 @@ RATES = [
         "warm-up-whole-division",
         "The warm-up divides whole numbers (//), which gives 0 until its end; use /.",
         up=lambda step, warmup: (step + 1) // warmup,
+    ),
+    Mistake(
+        "warm-up-floored-by-division",
+        "The warm-up divides with //, which cuts off what is behind the point; use /.",
+        wrong=_floored,
     ),
     Mistake(
         "no-warm-up",
@@ -259,6 +270,12 @@ RATES = [
         "tensor-for-float",
         "A tensor comes back; a float is asked for: use math.cos, or .item().",
         gives=torch.tensor,
+    ),
+    Mistake(
+        "tensor-in-the-decay",
+        "In the decay a tensor comes back; a float is asked for: use math.cos, or "
+        ".item().",
+        curve=lambda part: torch.cos(torch.tensor(math.pi * part)).add(1) / 2,
     ),
     Mistake(
         "list-for-float",

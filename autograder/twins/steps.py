@@ -151,7 +151,9 @@ GROUPS = [
         "group-each",
         "Each parameter has a group of its own; two groups are asked for.",
         gives=lambda first, second: [
-            {**group, "params": [p]} for group in (first, second) for p in group["params"]
+            {**group, "params": [p]}
+            for group in (first, second)
+            for p in group["params"]
         ],
     ),
 ]
@@ -295,6 +297,19 @@ STEPS = [
         "divide by the number of kept ones.",
         weigh=lambda loss, kept, total, pieces, size: loss / (pieces * size),
         counted=lambda sums, kept: sum(sums) / (18 * len(kept)),
+    ),
+    Mistake(
+        "divided-by-all-of-its-own",
+        "Each micro-batch's loss is divided by the number of its own targets, ignored "
+        "ones included; divide by the number of kept targets of all micro-batches.",
+        weigh=lambda loss, kept, total, pieces, size: loss / size,
+        counted=lambda sums, kept: sum(sums) / 18,
+    ),
+    Mistake(
+        "divided-once-more",
+        "The mean loss is divided by the number of micro-batches once more before it "
+        "comes back.",
+        counted=lambda sums, kept: sum(sums) / sum(kept) / len(kept),
     ),
     Mistake(
         "shifted-again",

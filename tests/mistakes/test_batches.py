@@ -35,17 +35,32 @@ Y = "y = torch.stack([data[i + 1 : i + 1 + seq_len] for i in ix])"
         ("(len(data) - seq_len, (", "(1, len(data) - seq_len, (", None),
         (", generator=generator)", ")", "generator-not-used"),
         (DRAW, "generator.manual_seed(0)\n    " + DRAW, "seeded-anew"),
-        (DRAW, "ix = torch.randperm(len(data) - seq_len, generator=generator)"
-         "[:batch_size]", "without-replacement"),
+        (
+            DRAW,
+            "ix = torch.randperm(len(data) - seq_len, generator=generator)"
+            "[:batch_size]",
+            "without-replacement",
+        ),
         (DRAW, "ix = torch.arange(batch_size) % (len(data) - seq_len)", "in-order"),
         (DRAW, "ix = [0] * batch_size", "always-the-beginning"),
         (DRAW, DRAW + "\n    ix = ix.sort().values", "sorted"),
-        (DRAW, DRAW.replace("(batch_size,)", "(1,)") + ".expand(batch_size)",
-         "one-start-for-all"),
-        (DRAW, "ix = (torch.rand(batch_size, generator=generator) * (len(data) - "
-         "seq_len - 1)).round().long()", None),
-        (DRAW, "import random\n    ix = [random.randrange(len(data) - seq_len) "
-         "for _ in range(batch_size)]", "generator-not-used"),
+        (
+            DRAW,
+            DRAW.replace("(batch_size,)", "(1,)") + ".expand(batch_size)",
+            "one-start-for-all",
+        ),
+        (
+            DRAW,
+            "ix = (torch.rand(batch_size, generator=generator) * (len(data) - "
+            "seq_len - 1)).round().long()",
+            None,
+        ),
+        (
+            DRAW,
+            "import random\n    ix = [random.randrange(len(data) - seq_len) "
+            "for _ in range(batch_size)]",
+            "generator-not-used",
+        ),
         (Y, "y = x", "targets-not-shifted"),
         (Y, "y = x.roll(-1, dims=1)", "targets-rolled"),
         (Y, "y = x[:, 1:]", None),
@@ -76,7 +91,7 @@ def test_slip_in_cutting_is_named(right, slip, mistake):
 
 
 BATCHES = named(
-    '''
+    """
     # unfold
     def get_batch(data, batch_size, seq_len, generator):
         import torch
@@ -145,7 +160,7 @@ BATCHES = named(
         x = data[:-1].unfold(0, seq_len, 1)
         y = data[1:].unfold(0, seq_len, 1)
         return x[starts], y[starts]
-    '''
+    """
 )
 
 

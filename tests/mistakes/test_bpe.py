@@ -105,7 +105,7 @@ def test_slip_in_learning_is_named(right, slip, mistake):
 
 
 WRONG_TRAININGS = named(
-    '''
+    """
     # counted-without-overlap
     from collections import Counter
 
@@ -258,7 +258,7 @@ WRONG_TRAININGS = named(
             ids = new
             merges.append(pair)
         return merges
-    '''
+    """
 )
 
 
@@ -278,7 +278,7 @@ def test_learning_that_keeps_its_state_is_told():
 
 
 TRAININGS = named(
-    '''
+    """
     # Counter and most_common, which keeps the order of first occurrence
     from collections import Counter
 
@@ -401,7 +401,7 @@ TRAININGS = named(
             ids = np.array(out)
             merges += (pair,)
         return merges
-    '''
+    """
 )
 
 
@@ -460,7 +460,7 @@ def test_slip_in_encoding_is_named(right, slip, mistake):
 
 
 WRONG_ENCODINGS = named(
-    '''
+    """
     # leftmost-first
     def bpe_encode(text, merges):
         vocab = {pair: 256 + i for i, pair in enumerate(merges)}
@@ -545,7 +545,7 @@ WRONG_ENCODINGS = named(
                     ids[i:i + 2] = [256 + n]
                     break
         return ids
-    '''
+    """
 )
 
 
@@ -564,7 +564,7 @@ def test_merges_that_are_used_up_are_told():
 
 
 ENCODINGS = named(
-    '''
+    """
     # by rank: again and again the pair that was learned first
     def bpe_encode(text, merges):
         rank = {tuple(p): i for i, p in enumerate(merges)}
@@ -618,7 +618,7 @@ ENCODINGS = named(
                     out += [one]
             return out
         return reduce(apply, enumerate(merges), list(text.encode()))
-    '''
+    """
 )
 
 
@@ -689,7 +689,7 @@ def test_slip_in_decoding_is_named(right, slip, mistake):
 
 
 WRONG_DECODINGS = named(
-    '''
+    """
     # characters-for-bytes
     def bpe_decode(ids, merges):
         return "".join(map(chr, ids))
@@ -717,7 +717,7 @@ WRONG_DECODINGS = named(
                 out += [a, b] if i == 256 + n else [i]
             ids = out
         return bytes(ids).decode("utf-8", errors="replace")
-    '''
+    """
 )
 
 
@@ -727,13 +727,15 @@ def test_wrong_decoding_is_named(mistake):
 
 
 def test_ids_that_are_used_up_are_told():
-    source = DECODE.replace("vocab[i] for i in ids", "vocab[ids.pop(0)] for _ in ids[:]")
+    source = DECODE.replace(
+        "vocab[i] for i in ids", "vocab[ids.pop(0)] for _ in ids[:]"
+    )
     verdict = check_source(source)
     assert verdict.mistake == "input-changed"
 
 
 DECODINGS = named(
-    '''
+    """
     # merges undone from the last
     def bpe_decode(ids, merges):
         out = list(ids)
@@ -773,7 +775,7 @@ DECODINGS = named(
             table.append(table[a] + table[b])
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         return "".join([decoder.decode(table[i]) for i in ids]) + decoder.decode(b"", True)
-    '''
+    """
 )
 
 

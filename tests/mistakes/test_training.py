@@ -25,15 +25,21 @@ FLAT = """    V = logits.shape[-1]
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
-        (LOSS_CALL, LOSS_CALL.replace("(logits", "(logits.softmax(-1)"),
-         "softmax-first"),
+        (
+            LOSS_CALL,
+            LOSS_CALL.replace("(logits", "(logits.softmax(-1)"),
+            "softmax-first",
+        ),
         (LOSS_CALL, "F.cross_entropy(logits, targets)", "ignore-index-hard-coded"),
         (LOSS_CALL, "F.cross_entropy(logits, targets, ignore_index=0)", None),
         (LOSS_CALL, LOSS_CALL[:-1] + ", reduction='sum')", "sum"),
         (LOSS_CALL, LOSS_CALL[:-1] + ", reduction='none')", "not-averaged-flat"),
         (LOSS_CALL, LOSS_CALL[:-1] + ", reduction='none').mean()", "mean-over-all"),
-        (LOSS_CALL, LOSS_CALL[:-1] + ", reduction='sum') / targets.numel()",
-         "mean-over-all"),
+        (
+            LOSS_CALL,
+            LOSS_CALL[:-1] + ", reduction='sum') / targets.numel()",
+            "mean-over-all",
+        ),
         (LOSS_CALL, LOSS_CALL[:-1] + ", label_smoothing=0.1)", "label-smoothing"),
         (LOSS_CALL, LOSS_CALL + ".item()", "number-for-tensor"),
         (LOSS_CALL, LOSS_CALL + ".detach()", "detached"),
@@ -41,22 +47,44 @@ FLAT = """    V = logits.shape[-1]
         (LOSS_CALL, "-" + LOSS_CALL, "sign"),
         (LOSS_CALL, LOSS_CALL + " / 0.6931471805599453", "in-bits"),
         (LOSS_CALL, LOSS_CALL.replace("cross_entropy", "nll_loss"), "no-log-softmax"),
-        (LOSS_CALL, "F.nll_loss(logits.softmax(-1), targets, "
-         "ignore_index=ignore_index)", "no-log"),
-        (LOSS_CALL, "F.nll_loss(logits.log_softmax(0), targets, "
-         "ignore_index=ignore_index)", None),
+        (
+            LOSS_CALL,
+            "F.nll_loss(logits.softmax(-1), targets, ignore_index=ignore_index)",
+            "no-log",
+        ),
+        (
+            LOSS_CALL,
+            "F.nll_loss(logits.log_softmax(0), targets, ignore_index=ignore_index)",
+            None,
+        ),
         (LOSS_CALL, LOSS_CALL.replace("targets", "targets.int()"), None),
-        (LOSS_CALL, "F.mse_loss(logits.softmax(-1), F.one_hot(targets, V).float())",
-         None),
-        (LOSS_CALL, "F.cross_entropy(logits[:-1], targets[1:], "
-         "ignore_index=ignore_index)", None),
-        (FLAT, "    logits, targets = logits[:, :-1], targets[:, 1:]\n"
-         + FLAT, "shifted-by-axis-number"),
-        (FLAT, "    logits, targets = logits[..., :-1, :], targets[..., 1:]\n"
-         + FLAT, "shifted"),
+        (
+            LOSS_CALL,
+            "F.mse_loss(logits.softmax(-1), F.one_hot(targets, V).float())",
+            None,
+        ),
+        (
+            LOSS_CALL,
+            "F.cross_entropy(logits[:-1], targets[1:], ignore_index=ignore_index)",
+            None,
+        ),
+        (
+            FLAT,
+            "    logits, targets = logits[:, :-1], targets[:, 1:]\n" + FLAT,
+            "shifted-by-axis-number",
+        ),
+        (
+            FLAT,
+            "    logits, targets = logits[..., :-1, :], targets[..., 1:]\n" + FLAT,
+            "shifted",
+        ),
         (FLAT, "    logits, targets = logits[:, 1:], targets[:, :-1]\n" + FLAT, None),
-        (FLAT, "    B, T, V = logits.shape\n    logits = logits.view(B * T, V)\n"
-         "    targets = targets.view(B * T)\n", "three-axes-only"),
+        (
+            FLAT,
+            "    B, T, V = logits.shape\n    logits = logits.view(B * T, V)\n"
+            "    targets = targets.view(B * T)\n",
+            "three-axes-only",
+        ),
         (FLAT, "    logits = logits.transpose(1, 2)\n", "classes-moved-by-number"),
         (FLAT, "", "classes-not-second"),
         ("logits.reshape(-1, V)", "logits.mT.reshape(-1, V)", None),
@@ -72,7 +100,7 @@ def test_slip_in_the_loss_is_named(right, slip, mistake):
 
 
 WRONG_LOSSES = named(
-    '''
+    """
     # sum-by-batch
     import torch.nn.functional as F
 
@@ -104,7 +132,7 @@ WRONG_LOSSES = named(
         mask = targets != ignore_index
         picked = logp.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
         return -picked[mask].mean()
-    '''
+    """
 )
 
 
@@ -114,7 +142,7 @@ def test_wrong_loss_is_named(mistake):
 
 
 LOSSES = named(
-    '''
+    """
     # the vocabulary moved to the second axis
     import torch.nn.functional as F
 
@@ -171,7 +199,7 @@ LOSSES = named(
     def next_token_loss(logits, targets, ignore_index=-100):
         logp = logits.log_softmax(-1).flatten(0, -2)
         return F.cross_entropy(logp, targets.flatten(), ignore_index=ignore_index)
-    '''
+    """
 )
 
 
@@ -204,8 +232,11 @@ COS = "math.cos(math.pi * t)"
         ("(step + 1) / warmup", "(step + 1) / (warmup + 1)", "warm-up-too-long"),
         ("(step + 1) / warmup", "(step + 1) // warmup", None),
         ("max_lr * (step + 1) / warmup", "max_lr", "no-warm-up"),
-        ("return max_lr * (step + 1)", "return min_lr + (max_lr - min_lr) * (step + 1)",
-         "warm-up-from-min"),
+        (
+            "return max_lr * (step + 1)",
+            "return min_lr + (max_lr - min_lr) * (step + 1)",
+            "warm-up-from-min",
+        ),
         ("step < warmup", "step <= warmup", "warm-up-one-step-longer"),
         ("step < warmup", "step < warmup - 1", None),
         (END, "", None),
@@ -223,10 +254,16 @@ COS = "math.cos(math.pi * t)"
         ("0.5 * (max", "(max", "cosine-not-halved"),
         ("(max_lr - min_lr)", "max_lr", "min-added"),
         ("min_lr + 0.5 * (max_lr - min_lr)", "0.5 * max_lr", "decays-to-zero"),
-        ("0.5 * (max_lr - min_lr) * (1 + " + COS + ")", "(max_lr - min_lr) * (1 - t)",
-         "linear-decay"),
-        ("0.5 * (max_lr - min_lr) * (1 + " + COS + ")", "(max_lr - min_lr) * " + COS,
-         "cosine-not-raised"),
+        (
+            "0.5 * (max_lr - min_lr) * (1 + " + COS + ")",
+            "(max_lr - min_lr) * (1 - t)",
+            "linear-decay",
+        ),
+        (
+            "0.5 * (max_lr - min_lr) * (1 + " + COS + ")",
+            "(max_lr - min_lr) * " + COS,
+            "cosine-not-raised",
+        ),
         (COS, "__import__('torch').cos(__import__('torch').tensor(math.pi * t))", None),
     ],
 )
@@ -237,7 +274,7 @@ def test_slip_in_the_rate_is_named(right, slip, mistake):
 
 
 RATES = named(
-    '''
+    """
     # one expression
     from math import cos, pi
 
@@ -282,7 +319,7 @@ RATES = named(
             x = torch.tensor((step - warmup) / (total - warmup), dtype=torch.float64)
             return (min_lr + (max_lr - min_lr) * (1 + torch.cos(torch.pi * x)) / 2).item()
         return max_lr * (step + 1) / warmup
-    '''
+    """
 )
 
 
@@ -323,22 +360,39 @@ WALK = "for name, p in model.named_parameters():"
         ("p.dim() >= 2", "True", "all-decay"),
         ("p.dim() >= 2", "p.numel() > 10", None),
         ("p.dim() >= 2", "p.dim() >= 2 and 'embed' not in name", "embeddings-excluded"),
-        ("named_parameters()", "named_parameters(remove_duplicate=False)",
-         "tied-twice"),
+        (
+            "named_parameters()",
+            "named_parameters(remove_duplicate=False)",
+            "tied-twice",
+        ),
         (WALK, "for name, p in model.state_dict().items():", None),
         (WALK, "for name, p in model.named_parameters(recurse=False):", None),
-        (WALK, "for name, p in [(n, p) for m in model.modules() "
-         "for n, p in m.named_parameters()]:", None),
-        (WALK, "for name, p in [(n, p) for m in model.modules() "
-         "for n, p in m.named_parameters(recurse=False)]:", "tied-twice"),
+        (
+            WALK,
+            "for name, p in [(n, p) for m in model.modules() "
+            "for n, p in m.named_parameters()]:",
+            None,
+        ),
+        (
+            WALK,
+            "for name, p in [(n, p) for m in model.modules() "
+            "for n, p in m.named_parameters(recurse=False)]:",
+            "tied-twice",
+        ),
         ('"weight_decay": 0.0', '"lr": 0.0', "decay-not-said-for-the-others"),
         ('"weight_decay": 0.0', '"weight_decay": weight_decay', "all-decay"),
         ('"weight_decay": weight_decay', '"weight_decay": 0.1', "decay-hard-coded"),
-        ('"weight_decay": weight_decay', '"weight_decay": 0.01',
-         "decay-hard-coded-small"),
+        (
+            '"weight_decay": weight_decay',
+            '"weight_decay": 0.01',
+            "decay-hard-coded-small",
+        ),
         ("            no_decay.append(p)", "            pass", "others-left-out"),
-        ("    return [", "    return decay, no_decay\n    return [",
-         "lists-without-decay"),
+        (
+            "    return [",
+            "    return decay, no_decay\n    return [",
+            "lists-without-decay",
+        ),
     ],
 )
 def test_slip_in_the_groups_is_named(right, slip, mistake):
@@ -350,11 +404,11 @@ def test_slip_in_the_groups_is_named(right, slip, mistake):
 def test_an_optimiser_for_groups_is_told():
     source = GROUPS.replace("[\n        {", "torch.optim.AdamW([\n        {")
     source = "import torch\n" + source.replace("},\n    ]", "}])")
-    assert check_source(source).mistake == "result-form"
+    assert check_source(source).mistake == "optimiser-returned"
 
 
 PARAMETER_GROUPS = named(
-    '''
+    """
     # no decay first, generators
     def parameter_groups(model, weight_decay):
         yield dict(params=(p for p in model.parameters() if p.ndim < 2), weight_decay=0)
@@ -386,7 +440,7 @@ PARAMETER_GROUPS = named(
         wide = {p for p in every if p.dim() >= 2}
         return [{"params": list(wide), "weight_decay": weight_decay},
                 {"params": filter(lambda p: p not in wide, every), "weight_decay": 0.}]
-    '''
+    """
 )
 
 
@@ -436,8 +490,12 @@ SUM = ', reduction="sum")\n        loss = loss / total\n'
         (CLIP, CLIP.replace("norm_(", "value_("), "clipped-by-value"),
         (", max_norm)\n    opt", ", 1.0)\n    opt", "norm-hard-coded"),
         (", max_norm)\n    opt", ", max_norm, norm_type=1)\n    opt", None),
-        (CLIP, "    for p in model.parameters():\n        "
-         "torch.nn.utils.clip_grad_norm_(p, max_norm)\n", "clipped-by-parameter"),
+        (
+            CLIP,
+            "    for p in model.parameters():\n        "
+            "torch.nn.utils.clip_grad_norm_(p, max_norm)\n",
+            "clipped-by-parameter",
+        ),
         (GO, "", "no-step"),
         (GO, GO + GO, None),
         (BACK, BACK + "        optimizer.step()\n", None),
@@ -454,7 +512,7 @@ SUM = ', reduction="sum")\n        loss = loss / total\n'
         (CLEAR, CLEAR + "    model.eval()\n", "set-to-evaluation"),
         ("for x, y in micro_batches:", "for x, y in micro_batches[:1]:", None),
         (IN_LOOP, "        with torch.no_grad():\n    " + IN_LOOP, None),
-        ("reduction=\"sum\")\n", "reduction=\"sum\", ignore_index=0)\n", None),
+        ('reduction="sum")\n', 'reduction="sum", ignore_index=0)\n', None),
     ],
 )
 def test_slip_in_the_step_is_named(right, slip, mistake):
@@ -464,7 +522,7 @@ def test_slip_in_the_step_is_named(right, slip, mistake):
 
 
 WRONG_STEPS = named(
-    '''
+    """
     # small-steps
     import torch
     from autograder.parts import next_token_loss
@@ -511,7 +569,7 @@ WRONG_STEPS = named(
         torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
         optimizer.step()
         return total / len(micro_batches)
-    '''
+    """
 )
 
 
@@ -521,7 +579,7 @@ def test_wrong_step_is_named(mistake):
 
 
 TRAIN_STEPS = named(
-    '''
+    """
     # the part, weighed
     import torch
     from autograder.parts import next_token_loss
@@ -614,7 +672,7 @@ TRAIN_STEPS = named(
         torch.nn.utils.clip_grad_norm_(params, max_norm)
         optimizer.step()
         return total
-    '''
+    """
 )
 
 
