@@ -12,9 +12,10 @@ from autograder.properties import same
 from autograder.twins.batches import BATCHES, batch
 from autograder.twins.bpe import LEARNING, learned
 from autograder.twins.coding import DECODING, ENCODING, decoded, encoded
+from autograder.twins.groups import GROUPS, split
 from autograder.twins.losses import LOSSES, surprise
 from autograder.twins.schedules import RATES, scheduled
-from autograder.twins.steps import GROUPS, STEPS, split, stepped
+from autograder.twins.steps import STEPS, stepped
 
 CHAPTER = Chapter(10, "Tokens and training", "10_training")
 

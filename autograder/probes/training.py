@@ -89,9 +89,8 @@ def grouped(
         return {"kind": "a list that holds no dictionaries"}
     facts = {"number of groups": str(len(groups))}
     facts |= _membership(model, [dict(one) for one in groups])
-    return {"kind": "a list of groups"} | {
-        f"out.{name}": text for name, text in facts.items()
-    }
+    told = {f"out.{name}": text for name, text in facts.items()}
+    return {"kind": "a list of groups"} | told
 
 
 def _membership(model: nn.Module, groups: list[dict[str, Any]]) -> dict[str, str]:
@@ -136,8 +135,9 @@ class Watched(nn.Module):
         self.head = nn.Linear(width, vocab)
         self.modes: set[bool] = set()
         sizes = [p.numel() for p in self.parameters()]
+        parts: tuple[Tensor, ...] = torch.split(weights, sizes)
         with torch.no_grad():
-            for p, values in zip(self.parameters(), weights.split(sizes), strict=True):
+            for p, values in zip(self.parameters(), parts, strict=True):
                 p.copy_(values.view_as(p))
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -173,9 +173,7 @@ def step(
         "out.mode after the step": _modes({model.training}),
         "out.returned is": "a float" if isinstance(out, float) else _what(out),
         "out.new weights": _led(model, args["weights"] - args["lr"] * sum(taken)),
-        "out.gradient": taken[0]
-        if len(taken) == 1
-        else torch.stack(taken or [nothing]),
+        "out.gradient": torch.stack(taken or [nothing]).squeeze(0),
         "out.loss": torch.tensor(value, dtype=torch.float64),
     }
 

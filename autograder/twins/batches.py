@@ -229,8 +229,8 @@ BATCHES = [
     ),
     Mistake(
         "sorted",
-        "The starts are sorted, so each row hangs on the one before; leave them as they "
-        "are drawn.",
+        "The starts are sorted, so each row hangs on the one before; leave them as "
+        "they are drawn.",
         draw=sorted_starts,
     ),
     Mistake(

@@ -349,7 +349,7 @@ LEARNING = [
     Mistake(
         "nothing-merged",
         "No pair is ever merged. num_merges is the number of merges, not the size of "
-        "the vocabulary with its 256 bytes; and pairs are counted each time they occur.",
+        "the vocabulary with its 256 bytes; and a pair counts each time it occurs.",
         rounds=lambda num_merges, text: num_merges - 256,
     ),
     Mistake(

@@ -50,7 +50,7 @@ def surprise(
 
 
 def _three_axes(logits: Tensor, targets: Tensor, ignore_index: int = -100) -> Any:
-    B, T, V = logits.shape
+    _B, _T, _V = logits.shape
     return surprise(logits, targets, ignore_index)
 
 

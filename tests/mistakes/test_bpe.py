@@ -774,7 +774,8 @@ DECODINGS = named(
         for a, b in merges:
             table.append(table[a] + table[b])
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        return "".join([decoder.decode(table[i]) for i in ids]) + decoder.decode(b"", True)
+        text = "".join([decoder.decode(table[i]) for i in ids])
+        return text + decoder.decode(b"", True)
     """
 )
 

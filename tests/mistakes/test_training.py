@@ -317,7 +317,8 @@ RATES = named(
             if total <= step:
                 return min_lr
             x = torch.tensor((step - warmup) / (total - warmup), dtype=torch.float64)
-            return (min_lr + (max_lr - min_lr) * (1 + torch.cos(torch.pi * x)) / 2).item()
+            share = (1 + torch.cos(torch.pi * x)) / 2
+            return (min_lr + (max_lr - min_lr) * share).item()
         return max_lr * (step + 1) / warmup
     """
 )
