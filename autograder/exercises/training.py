@@ -436,13 +436,12 @@ def ragged(pieces: int) -> Callable[[Sizes, torch.Generator], torch.Tensor]:
 def training(
     *max_norm: float,
     pieces: int = 3,
-    scale: float = 1.0,
     mode: bool = True,
     stale: float = 0.1,
 ) -> dict[str, Any]:
     """What a training step is made of."""
     return {
-        "weights": normal(str(2 * VOCAB * WIDTH + VOCAB), scale=scale),
+        "weights": normal(str(2 * VOCAB * WIDTH + VOCAB)),
         "inputs": whole(f"{pieces} 3 6", 0, VOCAB),
         "targets": ragged(pieces),
         "sizes": (VOCAB, WIDTH),
@@ -451,6 +450,18 @@ def training(
         "training": mode,
         "max_norm": max_norm,
     }
+
+
+def surprised(sizes: Sizes, generator: torch.Generator) -> torch.Tensor:
+    """Weights of a model that thinks token 0 impossible: its bias is -9."""
+    weights = 2 * torch.randn(2 * VOCAB * WIDTH + VOCAB, generator=generator)
+    weights[-VOCAB] = -9.0
+    return weights
+
+
+def one_token(sizes: Sizes, generator: torch.Generator) -> torch.Tensor:
+    """Targets that are all token 0, so that the gradient's norm is over 1."""
+    return ragged(3)(sizes, generator).clamp(max=0)
 
 
 train_step = Exercise(
@@ -475,7 +486,8 @@ train_step = Exercise(
         "clipped": training(0.1),
         "a single micro-batch": training(100.0, pieces=1),
         "two micro-batches": training(0.15, pieces=2),
-        "clipped to 1, the default": training(scale=4.0, stale=1.0),
+        "clipped to 1, the default": training(stale=1.0)
+        | {"weights": surprised, "targets": one_token},
         "in evaluation mode": training(100.0, mode=False),
     },
     twin=stepped,
