@@ -681,3 +681,14 @@ TRAIN_STEPS = named(
 def test_unusual_steps_are_accepted(style):
     verdict = check_source(TRAIN_STEPS[style])
     assert verdict.status == "passed", verdict.message
+
+
+def test_a_single_number_is_told_by_its_value():
+    verdict = slipped(LOSS, LOSS_CALL, LOSS_CALL + " * 1.5 + 1")
+    assert verdict.mistake is None
+    assert "is expected" in verdict.message
+
+
+def test_an_example_leaves_out_the_facts_that_are_right():
+    verdict = slipped(STEP, "return loss_sum", "return loss_sum + 1")
+    assert [row.label for row in verdict.example.rows] == ["gradient", "loss"]
