@@ -358,6 +358,11 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             f"{_result(fault)} is nearly right, at most {far:.1g} off, but not exact: "
             "look for a rounded constant, an approximate formula, or an eps.",
         )
+    if fault.expected.numel() == 1:
+        got, want = fault.actual.item(), fault.expected.item()
+        return Diagnosis(
+            None, f"{_result(fault)} is {got:.4g}, where {want:.4g} is expected."
+        )
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
     message = (
         f"{_result(fault)} has the right shape and other numbers: {right} of {total} "

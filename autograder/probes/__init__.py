@@ -9,12 +9,20 @@ reference and on each known mistake, and the judge compares what comes back.
 from autograder.probes.basic import PROBES, run
 from autograder.probes.corruption import corruption
 from autograder.probes.residual import residual
+from autograder.probes.tokens import cutting, listed
 from autograder.probes.traces import traceless
+from autograder.probes.training import grouped, loss, rate, step
 from autograder.probes.widths import any_width
 
 __all__ = ["PROBES", "run"]
 
 PROBES["any_width"] = any_width
 PROBES["corruption"] = corruption
+PROBES["cutting"] = cutting
+PROBES["grouped"] = grouped
+PROBES["listed"] = listed
+PROBES["loss"] = loss
+PROBES["rate"] = rate
 PROBES["residual"] = residual
+PROBES["step"] = step
 PROBES["traceless"] = traceless
