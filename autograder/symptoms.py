@@ -145,7 +145,7 @@ def _error(first: Evidence, fault: Fault) -> Diagnosis:
             "not-finished", "Part of the answer still raises NotImplementedError."
         )
     line = f" in the line `{error['line']}`" if error.get("line") else ""
-    message = f"Your code raises {kind}{line}: {text}"
+    message = f"Your code raises {kind}{line}" + (f": {text}" if text else "")
     message = message.rstrip(". ") + "."
     shapes = _shapes(first)
     if shapes and any(w in text for w in _OF_SHAPES):
@@ -461,7 +461,9 @@ def _device(first: Evidence) -> Diagnosis:
     error = first.faults[0].actual
     line = error.get("line") if isinstance(error, Mapping) else ""
     at = f" (`{line}`)" if line else ""
-    if not any(isinstance(value, Tensor) for value in first.trial.x["args"].values()):
+    args: Mapping[str, Any] = first.trial.x["args"]
+    given = [name for name, value in args.items() if isinstance(value, Tensor)]
+    if not given:
         name = next(iter(first.trial.x["weights"]))
         return Diagnosis(
             "left-on-cpu",
@@ -471,8 +473,8 @@ def _device(first: Evidence) -> Diagnosis:
     return Diagnosis(
         "left-on-cpu",
         f"A tensor is made on the CPU, wherever the inputs are{at}: give "
-        "`device=x.device`, or make it from an input (`x.new_zeros`, "
-        "`torch.zeros_like`).",
+        f"`device={given[0]}.device`, or make it from an input "
+        f"(`{given[0]}.new_zeros`, `torch.zeros_like`).",
     )
 
 

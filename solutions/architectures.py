@@ -41,7 +41,8 @@ class EncoderBlock(nn.Module):
     """Let every token look at all tokens, then rework each by itself.
 
     x (B, T, C), mask broadcastable to (B, h, T, T) -> (B, T, C). Pre-norm: first
-    x + attn(norm1(x), mask), then x + ff(norm2(x)).
+    x + attn(norm1(x), mask), then x + ff(norm2(x)), with attn a MultiHeadAttention,
+    ff a FeedForward, norm1 and norm2 nn.LayerNorm.
 
     Vaswani et al. 2017, section 3.1, with the norms where GPT-2 has them.
     """
@@ -63,7 +64,9 @@ class DecoderBlock(nn.Module):
 
     x (B, n, C), memory (B, m, C), memory_mask broadcastable to (B, h, n, m)
     -> (B, n, C). Pre-norm: x + self_attn(norm1(x)), causal; x + cross_attn(norm2(x),
-    memory, memory_mask), the memory as it comes; x + ff(norm3(x)).
+    memory, memory_mask), the memory as it comes; x + ff(norm3(x)). self_attn is a
+    MultiHeadAttention, cross_attn a CrossAttention, ff a FeedForward, norm1 to norm3
+    nn.LayerNorm.
 
     Vaswani et al. 2017, section 3.1, with the norms where GPT-2 has them.
     """

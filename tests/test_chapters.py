@@ -71,6 +71,18 @@ def test_chapter_is_stored_run_and_without_images(path):
 
 
 @chapters
+def test_stored_boxes_say_what_the_definitions_say(path):
+    notebook = read(path)
+    for position, name in exercise_cells(notebook):
+        one = EXERCISES[name]
+        (box,) = notebook.cells[position].outputs
+        said = " ".join(box.data["text/plain"].split())
+        total = 0 if one.optional else one.points
+        assert f"0 of {total:g} point" in said or one.optional, name
+        assert f"{one.minutes} minutes, difficulty {one.difficulty} of 5" in said, name
+
+
+@chapters
 def test_every_figure_has_a_caption_or_a_description(path):
     for cell in read(path).cells:
         texts = [

@@ -94,7 +94,7 @@ ROTATIONS = [
     Mistake(
         "half-split",
         "The pairs are those of the half-split layout (rotate_half, as in GPT-NeoX and "
-        "Llama): feature i is turned with feature i + d_k/2. Here the layout is "
+        "Hugging Face's Llama): feature i is turned with feature i + d_k/2. Here it is "
         "interleaved: neighbours are a pair, (x_0, x_1), (x_2, x_3) and so on.",
         cut=halves,
         weave=glued,
