@@ -8,6 +8,10 @@ reference and on each known mistake, and the judge compares what comes back.
 
 from autograder.probes.basic import PROBES, run
 from autograder.probes.corruption import corruption
+from autograder.probes.counting import counting
+from autograder.probes.drawing import drawing
+from autograder.probes.dropped import block
+from autograder.probes.models import model
 from autograder.probes.residual import residual
 from autograder.probes.tokens import cutting, listed
 from autograder.probes.traces import traceless
@@ -17,12 +21,16 @@ from autograder.probes.widths import any_width
 __all__ = ["PROBES", "run"]
 
 PROBES["any_width"] = any_width
+PROBES["block"] = block
 PROBES["corruption"] = corruption
+PROBES["counting"] = counting
 PROBES["cutting"] = cutting
+PROBES["drawing"] = drawing
 PROBES["grouped"] = grouped
 PROBES["listed"] = listed
 PROBES["loss"] = loss
 PROBES["rate"] = rate
+PROBES["model"] = model
 PROBES["residual"] = residual
 PROBES["step"] = step
 PROBES["traceless"] = traceless

@@ -500,3 +500,28 @@ STRICT = Exercise(
 def test_a_refusal_is_the_same_in_other_words():
     text = "def f(x):\n    assert x.max() <= 1, 'out of range'\n    return x.log()"
     assert check(STRICT, answers(text)).mistake == "large-refused"
+
+
+class Renamed(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        for i in range(9):
+            setattr(self, f"V_{i}", nn.Linear(d_model, 1, bias=False))
+        for name, _ in list(Gate(d_model, num_heads).named_children()):
+            delattr(self, name)
+
+
+def test_of_many_parameters_the_first_are_told():
+    message = check(GATE, Renamed).message
+    assert "`V_5.weight` and 3 more" in message
+    assert "V_6" not in message
+
+
+def test_a_number_as_text_is_told():
+    def twice(n):
+        """The reference of a small exercise."""
+        return 2 * n
+
+    exercise = Exercise(twice, inputs={"three": {"n": 3}}, hints=["1", "2", "3"])
+    message = check(exercise, lambda n: str(2 * n)).message
+    assert "returns the text '6', where the int 6" in message
