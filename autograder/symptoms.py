@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder import relations
-from autograder.compare import Fault, gradients
+from autograder.compare import HALF, Fault, gradients
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis
 
@@ -38,8 +38,17 @@ def general(
         message += f" Return {', '.join(judge.exercise.returns)}, in this order."
     if found.mistake == "constant-factor" and not _everywhere(wrong, message):
         message = message.replace("in every place", "in every place of this case")
+    if first.trial.dtype in HALF and first.faults[0].kind in ("value", "finite"):
+        message += _HALF
     where = _where(seen, wrong)
     return Diagnosis(found.mistake, f"{message} {where}".strip())
+
+
+#: Half precision is judged last, so float32 was right before.
+_HALF = (
+    " In float32 the same code is right: in half precision something overflows or is "
+    "rounded away. Compute in float32 (`x.float()`) and come back to `x.dtype` last."
+)
 
 
 def _everywhere(wrong: list[Evidence], message: str) -> bool:
@@ -102,6 +111,10 @@ def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
     return f"Right: {listed}. Wrong: “{bad[0]}”."
 
 
+#: Words in torch's and Python's messages that have to do with the inputs' shapes.
+_OF_SHAPES = ("size", "shape", "dimension", "expand", "unpack")
+
+
 def _error(first: Evidence, fault: Fault) -> Diagnosis:
     error: Mapping[str, Any] = fault.actual
     kind, text = error.get("type"), str(error.get("message", ""))
@@ -113,7 +126,7 @@ def _error(first: Evidence, fault: Fault) -> Diagnosis:
     message = f"Your code raises {kind}{line}: {text}"
     message = message.rstrip(". ") + "."
     shapes = _shapes(first)
-    if shapes and any(w in text for w in ("size", "shape", "dimension", "expand")):
+    if shapes and any(w in text for w in _OF_SHAPES):
         message += f" The inputs were {shapes}."
     if "requires grad" in text and "numpy" in text:
         message += " Stay in torch: NumPy stops the gradient."
@@ -276,6 +289,13 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             f"Your code returns {_form(fault.actual)}, expected is "
             f"{_form(fault.expected)} for {_call(first)}.",
         )
+    if first.actual.get("again") is False:
+        return Diagnosis(
+            "differs-when-repeated",
+            "The numbers are not the expected ones, and called a second time your code "
+            "gives others again: something is drawn at random (a dropout?) or kept "
+            "between calls.",
+        )
     unused = _unused(first)
     if unused:
         return Diagnosis(
@@ -288,12 +308,33 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             related = relations.relation(one.expected, one.actual, _sizes_in(first))
             if related:
                 return Diagnosis(related[0], f"{_result(one)} {related[1]}")
+    far = float((fault.expected.double() - fault.actual.double()).abs().max())
+    if far < 1e-3 * float(fault.expected.abs().max()):
+        return Diagnosis(
+            "nearly-right",
+            f"{_result(fault)} is nearly right, at most {far:.1g} off, but not exact: "
+            "look for a rounded constant, an approximate formula, or an eps.",
+        )
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
-    return Diagnosis(
-        None,
+    message = (
         f"{_result(fault)} has the right shape and other numbers: {right} of {total} "
-        "agree with the expected ones.",
+        "agree with the expected ones."
     )
+    extra = _extra_parameters(first)
+    if extra:
+        return Diagnosis(
+            "extra-parameters",
+            f"{message} Besides the parameters asked for, the module has {extra}: no "
+            "weights are loaded for them, so they keep the numbers they start with.",
+        )
+    return Diagnosis(None, message)
+
+
+def _extra_parameters(first: Evidence) -> str:
+    wanted, has = first.expected.get("parameters"), first.actual.get("parameters")
+    if not isinstance(wanted, Mapping) or not isinstance(has, Mapping):
+        return ""
+    return ", ".join(f"`{name}`" for name in has if name not in wanted)
 
 
 def _call(first: Evidence) -> str:

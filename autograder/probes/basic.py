@@ -168,7 +168,8 @@ def _flat(out: Any) -> dict[str, Any]:
             for i, one in enumerate(out[:16])
         }
         return {"kind": f"{len(out)} values"} | flat
-    return {"kind": type(out).__name__, "out": _plain(out)}
+    plain = float(out) if isinstance(out, float) else out  # NumPy's floats are floats
+    return {"kind": type(plain).__name__, "out": _plain(plain)}
 
 
 def _plain(value: Any) -> Any:
