@@ -73,8 +73,8 @@ _LOW = (
 SHARES = [
     Mistake(
         "dead-rows-nan",
-        "A fully masked row, one that may attend nothing, is left to the softmax: 0/0 = "
-        "NaN where all is -inf. It should be all zeros.",
+        "A fully masked row, one that may attend nothing, is left to the softmax: 0/0, "
+        "NaN, where all is -inf. It should be all zeros.",
         zero=nothing,
     ),
     Mistake(
