@@ -21,6 +21,9 @@ SHARES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.18, 0.2, 0.4, 0.5, 0.72, 0.8, 0.9, 1.0)
 #: A text from which shares are measured; a shorter one shows what holds exactly.
 LONG = 1000
 
+#: A vocabulary in which each token is counted.
+FEW = 10
+
 #: Standard deviations from the share asked for within which a share is as asked.
 NEAR = 6.0
 
@@ -133,7 +136,10 @@ def _shares(
         )
     }
     if probability * text.numel() >= 10_000:
+        absent = sorted({*range(vocab_size)} - {*text.unique().tolist(), mask_id})
         facts |= _fates(text[chosen], inputs[chosen], mask_id, vocab_size)
+        if vocab_size <= FEW:
+            facts |= _each(inputs[chosen], absent, vocab_size)
     if 0 < probability < 1:
         facts |= _apart(chosen, probability)
         facts |= _fates_apart(chosen, inputs == mask_id)
@@ -157,19 +163,24 @@ def _fates(
     }
     inside = bool(((random >= 0) & (random < vocab_size)).all())
     facts["random tokens"] = "in the vocabulary" if inside else "outside the vocabulary"
-    if vocab_size > LONG // 2:
+    if vocab_size > FEW:
         other = 0.1 - lucky
         facts["share of the chosen that become another token"] = _share(
             random.numel(), total, other
         )
         facts["different random tokens"] = _variety(random, vocab_size)
-        return facts
-    for token in range(vocab_size):
-        if token != mask_id and bool((before != token).all()):
-            facts[f"share of the chosen that become token {token}"] = _share(
-                int((random == token).sum()), total, lucky, (0.1 / (vocab_size - 1),)
-            )
     return facts
+
+
+def _each(after: Tensor, tokens: list[int], vocab_size: int) -> dict[str, str]:
+    """How often each token that the text doesn't have is drawn."""
+    lucky, others = 0.1 / vocab_size, (0.1 / (vocab_size - 1),)
+    return {
+        f"share of the chosen that become token {token}": _share(
+            int((after == token).sum()), after.numel(), lucky, others
+        )
+        for token in tokens
+    }
 
 
 def _variety(random: Tensor, vocab_size: int) -> str:

@@ -96,12 +96,6 @@ SHIFTS = [
         wrong=rolled,
     ),
     Mistake(
-        "last-token-in-front",
-        "The last token stands in front; start_id belongs there, and the last token is "
-        "dropped.",
-        start=lambda tokens, start_id: tokens[:, -1:],
-    ),
-    Mistake(
         "first-token-repeated",
         "The first token stands in front, twice now; start_id belongs there.",
         start=lambda tokens, start_id: tokens[:, :1],
