@@ -151,11 +151,6 @@ SHARES = [
         fill=lambda scores: 0.0,
     ),
     Mistake(
-        "blocked-scores-minus-ten",
-        f"Blocked scores become -10, {_LOW}",
-        fill=lambda scores: -10.0,
-    ),
-    Mistake(
         "blocked-scores-not-low-enough",
         f"Blocked scores become a number such as -100 or -10,000, {_LOW}",
         fill=lambda scores: -1e4,

@@ -242,7 +242,7 @@ WINDOWS = [
         "The text is cut into blocks of `window` positions, which see their own block "
         "only; the window slides, so each position sees the `window` keys up to its "
         "own.",
-        lambda i, j, w: (j <= i) & (i // max(w, 1) == j // max(w, 1)),
+        lambda i, j, w: (j <= i) & (i // w == j // w),
     ),
     _sees(
         "diagonal-signs-turned",
