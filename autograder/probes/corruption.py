@@ -53,8 +53,8 @@ def corruption(
         facts |= _exact(text, *got[0], probability)
         if text.numel() >= LONG:
             facts |= _shares(text, *got[0], mask_id, vocab_size, probability)
-    if text.numel() >= LONG and 0 < probability < 1:
-        facts |= _chance(theirs, x)
+        if text.numel() >= LONG and 0 < probability < 1:
+            facts |= _chance(theirs, x)
     return reply | {f"out.{name}": value for name, value in facts.items()}
 
 
@@ -99,20 +99,26 @@ def _listed(numbers: Tensor) -> str:
     return str(int(numbers[0])) if numbers.numel() == 1 else "several numbers"
 
 
-def _share(count: int, total: int, asked: float, also: tuple[float, ...] = ()) -> str:
-    """A share in words: the one asked for, another of the usual ones, or as it is."""
+def _share(
+    count: int,
+    total: int,
+    asked: float,
+    also: tuple[float, ...] = (),
+    wider: float = 1.0,
+) -> str:
+    """A share in words: the one asked for, another of the usual ones, or as it is.
+
+    `wider` is how much wider than by chance such shares spread.
+    """
     if total == 0:
         return "none there"
     share = count / total
-    if _near(share, asked, total):
-        return _percent(asked)
     usual = min((*also, *SHARES), key=lambda one: abs(one - share))
-    return _percent(usual if _near(share, usual, total) else round(share, 2))
-
-
-def _near(share: float, asked: float, total: int) -> bool:
-    deviation = (asked * (1 - asked) / total) ** 0.5
-    return abs(share - asked) <= NEAR * deviation
+    for one in (asked, usual):
+        deviation = (one * (1 - one) / total) ** 0.5
+        if abs(share - one) <= NEAR * deviation * wider:
+            return _percent(one)
+    return _percent(round(share, 2))
 
 
 def _percent(share: float) -> str:
@@ -129,58 +135,46 @@ def _shares(
 ) -> dict[str, str]:
     """How many tokens are chosen, what becomes of them, and whether it is chance."""
     chosen = targets != -100
+    apart, wider = _apart(chosen) if 0 < probability < 1 else ({}, 1.0)
     rates = (1 - probability, 0.15, 0.9 * probability, 0.8 * probability)
     facts = {
         "share of tokens chosen": _share(
-            int(chosen.sum()), text.numel(), probability, rates
+            int(chosen.sum()), text.numel(), probability, rates, wider
         )
     }
+    if vocab_size <= FEW:
+        drawn = _drawn(text[chosen], inputs[chosen], mask_id, vocab_size)
+        return facts | apart | drawn
+    together, wider = _fates_apart(chosen, inputs == mask_id)
     if probability * text.numel() >= 10_000:
-        absent = sorted({*range(vocab_size)} - {*text.unique().tolist(), mask_id})
-        facts |= _fates(text[chosen], inputs[chosen], mask_id, vocab_size)
-        if vocab_size <= FEW:
-            facts |= _each(inputs[chosen], absent, vocab_size)
-    if 0 < probability < 1:
-        facts |= _apart(chosen, probability)
-        facts |= _fates_apart(chosen, inputs == mask_id)
-    return facts
+        facts |= _fates(text[chosen], inputs[chosen], mask_id, vocab_size, wider)
+    return facts | apart | together
 
 
 def _fates(
-    before: Tensor, after: Tensor, mask_id: int, vocab_size: int
+    before: Tensor, after: Tensor, mask_id: int, vocab_size: int, wider: float
 ) -> dict[str, str]:
-    """What chosen tokens become; in a small vocabulary, which token each."""
+    """What chosen tokens become."""
     total = before.numel()
     lucky = 0.1 / vocab_size  # a random token is any, also the one it was
     masked = after == mask_id
     stay = (after == before) & ~masked
     random = after[~masked & ~stay]
-    facts = {
-        "share of the chosen that become mask_id": _share(
-            int(masked.sum()), total, 0.8 + lucky
-        ),
-        "share of the chosen that stay": _share(int(stay.sum()), total, 0.1 + lucky),
-    }
     inside = bool(((random >= 0) & (random < vocab_size)).all())
-    facts["random tokens"] = "in the vocabulary" if inside else "outside the vocabulary"
-    if vocab_size > FEW:
-        other = 0.1 - lucky
-        facts["share of the chosen that become another token"] = _share(
-            random.numel(), total, other
-        )
-        facts["different random tokens"] = _variety(random, vocab_size)
-    return facts
-
-
-def _each(after: Tensor, tokens: list[int], vocab_size: int) -> dict[str, str]:
-    """How often each token that the text doesn't have is drawn."""
-    lucky, others = 0.1 / vocab_size, (0.1 / (vocab_size - 1),)
-    return {
-        f"share of the chosen that become token {token}": _share(
-            int((after == token).sum()), after.numel(), lucky, others
-        )
-        for token in tokens
+    counts = {
+        "become mask_id": (masked, 0.8 + lucky),
+        "stay": (stay, 0.1 + lucky),
+        "become another token": (~masked & ~stay, 0.1 - lucky),
     }
+    facts = {
+        f"share of the chosen that {fate}": _share(
+            int(which.sum()), total, asked, (1 / 9, 8 / 9, 0.24, 0.73, 0.03), wider
+        )
+        for fate, (which, asked) in counts.items()
+    }
+    facts["random tokens"] = "in the vocabulary" if inside else "outside the vocabulary"
+    facts["different random tokens"] = _variety(random, vocab_size)
+    return facts
 
 
 def _variety(random: Tensor, vocab_size: int) -> str:
@@ -193,25 +187,52 @@ def _variety(random: Tensor, vocab_size: int) -> str:
     return "one" if kinds == 1 else "few" if kinds < by_chance / 2 else "many"
 
 
-def _apart(chosen: Tensor, probability: float) -> dict[str, str]:
+def _drawn(
+    before: Tensor, after: Tensor, mask_id: int, vocab_size: int
+) -> dict[str, str]:
+    """Which tokens a text of a single one draws at random.
+
+    mask_id and the text's own token are drawn if there are more of them than the 80%
+    and 10% that become mask_id or stay anyway.
+    """
+    if before.numel() == 0:
+        return {"tokens drawn at random": "none there"}
+    own = int(before[0])
+    shares = {i: float((after == i).double().mean()) for i in range(vocab_size)}
+    lucky = 0.1 / vocab_size
+    least = {mask_id: 0.8 + lucky / 2, own: 0.1 + lucky / 2}
+    drawn = [i for i in shares if shares[i] > least.get(i, lucky / 10)]
+    others = [count for i, count in shares.items() if i not in least]
+    spread = (2 * lucky / after.numel()) ** 0.5
+    odd = max(others) - min(others) > (NEAR + 1) * spread
+    listed = ", ".join(map(str, drawn)) if len(drawn) > 1 else "one at most"
+    beyond = bool(((after < 0) | (after >= vocab_size)).any())
+    return {
+        "tokens drawn at random": listed + (", and others" if beyond else ""),
+        "how often each is drawn": "unevenly"
+        if odd and len(drawn) == vocab_size
+        else "evenly",
+    }
+
+
+def _apart(chosen: Tensor) -> tuple[dict[str, str], float]:
     """Whether each token is chosen by itself, as far as counts show."""
     rate = float(chosen.double().mean())
-    facts = {}
+    facts, ratios = {}, []
     for axis, name in ((1, "row"), (0, "column")):
         counts = chosen.sum(axis).double()
         chance = chosen.shape[axis] * rate * (1 - rate)
-        facts[f"number of chosen tokens from {name} to {name}"] = _spread(
-            float(counts.var()) / chance if chance else 1.0
-        )
-    both = (chosen[:, 1:] & chosen[:, :-1]).double().sum()
-    length = chosen[:, 1:].numel()
-    mean = length * rate**2
-    spread = (length * rate**2 * (1 - rate) * (1 + 3 * rate)) ** 0.5
-    odd = abs(float(both) - mean) > NEAR * spread
-    facts["neighbours of chosen tokens"] = "chosen " + (
-        "more or less often than others" if odd else "as often as others"
+        ratios.append(float(counts.var()) / chance if chance else 1.0)
+        facts[f"number of chosen tokens from {name} to {name}"] = _spread(ratios[-1])
+    both = float((chosen[:, 1:] & chosen[:, :-1]).sum())
+    pairs = chosen[:, 1:].numel()
+    spread = (pairs * rate**2 * (1 - rate) * (1 + 3 * rate)) ** 0.5
+    off = both - pairs * rate**2
+    often = "too often" if off > 0 else "too rarely"
+    facts["neighbours of chosen tokens are chosen"] = (
+        often if abs(off) > NEAR * spread else "as often as others"
     )
-    return facts
+    return facts, _wider(max(ratios))
 
 
 def _spread(ratio: float) -> str:
@@ -223,14 +244,21 @@ def _spread(ratio: float) -> str:
     return "too uneven for chance" if ratio > high else "as by chance"
 
 
-def _fates_apart(chosen: Tensor, masked: Tensor) -> dict[str, str]:
+def _wider(ratio: float) -> float:
+    """How much wider shares spread where counts are too uneven for chance."""
+    return ratio**0.5 if ratio > EVEN[1] else 1.0
+
+
+def _fates_apart(chosen: Tensor, masked: Tensor) -> tuple[dict[str, str], float]:
     """Whether what becomes of a chosen token hangs on where it stands."""
+    name = "share of mask_id among the chosen from row to row"
     count, hidden = chosen.sum(1).double(), (masked & chosen).sum(1).double()
-    rate = float(hidden.sum() / count.sum()) if bool(count.sum()) else 0.0
+    rate = float(hidden.sum() / count.sum().clamp(min=1))
     if rate in (0.0, 1.0):
-        return {"share of mask_id from row to row": "as by chance"}
+        return {name: "as by chance"}, 1.0
     off = (hidden - rate * count) ** 2 / (rate * (1 - rate) * count).clamp(min=1e-9)
-    return {"share of mask_id from row to row": _spread(float(off.mean()))}
+    ratio = float(off.mean())
+    return {name: _spread(ratio)}, _wider(ratio)
 
 
 def _chance(theirs: Callable[..., Any], x: dict[str, Any]) -> dict[str, str]:

@@ -226,17 +226,11 @@ CORRUPTIONS = [
         wrong=reused,
     ),
     _slip(
-        "fates-in-order",
-        "What becomes of a token hangs on its place: the first 80% of the chosen are "
-        "masked, those at the end stay. Draw it for each token.",
+        "fate-by-place",
+        "What becomes of a chosen token hangs on where it stands, as if a row shared "
+        "one fate, or the first 80% were masked and the last kept: draw it for each "
+        "token by itself.",
         fated=in_order,
-    ),
-    _slip(
-        "fate-by-row",
-        "All chosen tokens of a row share one fate; draw it for each token by itself.",
-        fated=lambda chosen, generator: torch.rand(
-            chosen.shape[0], 1, generator=generator
-        ).expand(chosen.shape),
     ),
     _slip(
         "masked-anywhere",
