@@ -47,19 +47,20 @@ def corruption(
     reply = {k: v for k, v in seen.items() if k.split(".")[0] != "out"}
     if reply["kind"] != "2 values":
         return reply | {"out": seen.get("out")}
-    facts = _form(*got[0])
-    wanted = _form(text, text)
-    if all(facts[name] == wanted[name] for name in facts):
-        facts |= _exact(text, *got[0], probability)
+    inputs, targets = got[0]
+    facts = _form(inputs, targets)
+    if facts == _form(text, text):
+        facts |= _exact(text, inputs, targets, probability)
         if text.numel() >= LONG:
-            facts |= _shares(text, *got[0], mask_id, vocab_size, probability)
+            facts |= _shares(text, inputs, targets, mask_id, vocab_size, probability)
         if text.numel() >= LONG and 0 < probability < 1:
             facts |= _chance(theirs, x)
     return reply | {f"out.{name}": value for name, value in facts.items()}
 
 
 def _seeded(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+    """A generator whose draws are none of those that the text came from."""
+    return torch.Generator().manual_seed(seed ^ 0x2B5A3C1)
 
 
 def _form(inputs: Any, targets: Any) -> dict[str, str]:
@@ -78,7 +79,7 @@ def _exact(
 ) -> dict[str, str]:
     """What holds without exception, in the shortest text too."""
     chosen = targets != -100
-    others = targets[targets != text].unique()
+    others = sorted(set(targets[targets != text].tolist()))
     facts = {}
     if text.numel() >= LONG or probability in (0, 1):
         facts["targets that are not the tokens"] = _listed(others)
@@ -93,10 +94,10 @@ def _exact(
     return facts
 
 
-def _listed(numbers: Tensor) -> str:
-    if numbers.numel() == 0:
+def _listed(numbers: list[int]) -> str:
+    if not numbers:
         return "none"
-    return str(int(numbers[0])) if numbers.numel() == 1 else "several numbers"
+    return str(numbers[0]) if len(numbers) == 1 else "several numbers"
 
 
 def _share(
@@ -182,7 +183,7 @@ def _variety(random: Tensor, vocab_size: int) -> str:
     count = random.numel()
     if count == 0:
         return "none there"
-    kinds = random.unique().numel()
+    kinds = len(set(random.tolist()))
     by_chance = vocab_size * (1 - (1 - 1 / vocab_size) ** count)
     return "one" if kinds == 1 else "few" if kinds < by_chance / 2 else "many"
 

@@ -5,6 +5,7 @@ and where that stands are switches; those of attention pass through.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -60,8 +61,10 @@ def with_eps(eps: float) -> Norm:
 
 
 def unbiased(norm: Any, x: Tensor) -> Tensor:
-    centred = x - x.mean(dim=-1, keepdim=True)
-    return centred / (x.std(dim=-1, keepdim=True) + norm.eps) * norm.weight + norm.bias
+    spread = x.std(dim=-1, keepdim=True) + norm.eps
+    normed = (x - x.mean(dim=-1, keepdim=True)) / spread
+    scaled: Tensor = normed * norm.weight + norm.bias
+    return scaled
 
 
 def chain(
@@ -83,10 +86,8 @@ def chain(
         return lambda x: F.dropout(sublayer(x), drop) if drop else sublayer(x)
 
     for name in order:
-        norm = getattr(module, f"norm{norms[name]}")
-        x = places[name](
-            x, dropped(sublayers[name]), lambda x, norm=norm: normed(norm, x), start
-        )
+        norm = partial(normed, getattr(module, f"norm{norms[name]}"))
+        x = places[name](x, dropped(sublayers[name]), norm, start)
     return end(module, x)
 
 
