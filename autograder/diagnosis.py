@@ -50,7 +50,8 @@ def diagnose(
         what = "gradients are" if stage == "gradients" else "result is"
         text = " ".join(one.message for one in near)
         message = f"In the case “{first.trial.name}” your {what} just what this gives: "
-        found = [Diagnosis(near[0].id, message + text)]
+        text += " " + symptoms.left_out(judge.exercise, seen, wrong)
+        found = [Diagnosis(near[0].id, (message + text).strip())]
         more = symptoms.general(judge, runner, seen, wrong, stage)
         if more.mistake is not None:
             found.append(more)

@@ -171,7 +171,7 @@ def axes_of(case: Case) -> list[str]:
     names: list[str] = []
     for spec in case.values():
         if isinstance(spec, Draw):
-            names.extend(one for one in spec.shape.split() if not one.isdigit())
+            names.extend(axis for axis in spec.shape.split() if not axis.isdigit())
         elif isinstance(spec, Size):
             names.append(spec.axis)
     return list(dict.fromkeys(names))

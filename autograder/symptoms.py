@@ -10,6 +10,7 @@ from torch import Tensor
 
 from autograder import compare, relations
 from autograder.compare import HALF, Fault, gradients
+from autograder.definition import Exercise
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis
 
@@ -40,7 +41,7 @@ def general(
         message = message.replace("in every place", "in every place of this case")
     if first.trial.dtype in HALF and first.faults[0].kind in ("value", "finite"):
         message += _HALF
-    where = _where(seen, wrong)
+    where = _where(judge.exercise, seen, wrong)
     return Diagnosis(found.mistake, f"{message} {where}".strip())
 
 
@@ -93,22 +94,43 @@ def _sizes_in(first: Evidence) -> dict[str, int]:
     return {axis: sizes[axis] for axis in scaling if sizes[axis] > 1}
 
 
-def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
+def _where(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
     """Which cases are right, when some are: it narrows the search."""
     if wrong[0].trial.stage != "values":
         return f"This is so in the case “{wrong[0].trial.name}”."
     failing = {id(one) for one in wrong}
-    base = [
-        one
-        for one in seen
-        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
-    ]
-    right = [one.trial.case for one in base if id(one) not in failing]
+    right = [one.trial.case for one in _base(seen) if id(one) not in failing]
     bad = [one.trial.name for one in wrong]
     if not right:
         return ""
     listed = ", ".join(f"“{name}”" for name in right)
-    return f"Right: {listed}. Wrong: “{bad[0]}”."
+    text = f"Right: {listed}. Wrong: “{bad[0]}”."
+    return f"{text} {left_out(exercise, seen, wrong)}".strip()
+
+
+def left_out(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
+    """An argument that is left out in every wrong case, and in no other."""
+    failing = {id(one) for one in wrong}
+    bad = [id(one) for one in _base(seen) if id(one) in failing]
+    for name, value in exercise.defaults().items():
+        without = [
+            id(one)
+            for one in _base(seen)
+            if name not in one.trial.x["args"]
+            and name not in one.trial.x.get("make", ())
+        ]
+        if bad and without == bad and len(bad) < len(_base(seen)):
+            return f"So it is where `{name}` is left out; its default is {value!r}."
+    return ""
+
+
+def _base(seen: list[Evidence]) -> list[Evidence]:
+    """The cases as they are defined, without the engine's variants."""
+    return [
+        one
+        for one in seen
+        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
+    ]
 
 
 #: Words in torch's and Python's messages that have to do with the inputs' shapes.
@@ -257,11 +279,13 @@ def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
             f"{_result(fault)} is {got}, where bool is asked for, True or False: give "
             "dtype=torch.bool where it is made, or end with .bool().",
         )
-    return Diagnosis(
-        "wrong-dtype",
-        f"{_result(fault)} is {got}, where {want} is asked for: results keep "
-        "the dtype of the inputs.",
-    )
+    message = f"{_result(fault)} is {got}, where {want} is asked for"
+    args: Mapping[str, Any] = first.trial.x["args"]
+    if any(
+        getattr(value, "dtype", None) == fault.expected.dtype for value in args.values()
+    ):
+        message += ": results keep the dtype of the inputs"
+    return Diagnosis("wrong-dtype", f"{message}.")
 
 
 def _finite(first: Evidence, fault: Fault) -> Diagnosis:
@@ -312,7 +336,7 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             f"Your code returns {_form(fault.actual)}, expected is "
             f"{_form(fault.expected)} for {_call(first)}.",
         )
-    if first.actual.get("again") is False:
+    if first.actual.get("again") is False and first.expected.get("again"):
         return Diagnosis(
             "differs-when-repeated",
             "The numbers are not the expected ones, and called a second time your code "
@@ -436,6 +460,13 @@ def _device(first: Evidence) -> Diagnosis:
     error = first.faults[0].actual
     line = error.get("line") if isinstance(error, Mapping) else ""
     at = f" (`{line}`)" if line else ""
+    if not any(isinstance(value, Tensor) for value in first.trial.x["args"].values()):
+        name = next(iter(first.trial.x["weights"]))
+        return Diagnosis(
+            "left-on-cpu",
+            f"A tensor is made on the CPU, wherever the module is{at}: give "
+            f"`device=self.{name}.device`.",
+        )
     return Diagnosis(
         "left-on-cpu",
         f"A tensor is made on the CPU, wherever the inputs are{at}: give "

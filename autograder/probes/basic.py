@@ -21,11 +21,13 @@ families, `largest`, `parameters` (name to shape), `kept` attributes, `error` or
 
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from autograder.probes.devices import OneDevice
 from autograder.probes.watch import Watch
 
 Probe = Callable[
@@ -85,7 +87,8 @@ def observe(
 ) -> dict[str, Any]:
     """Call `fn` twice, the second time with gradients, and note what happens."""
     given = {name: _copy(value, x["device"]) for name, value in x["args"].items()}
-    with Watch(x["watch"], x["sizes"]) as watch:
+    strict = OneDevice() if x["device"] == "meta" else nullcontext()
+    with strict, Watch(x["watch"], x["sizes"]) as watch:
         out = _called(fn, given, x)
     seen: dict[str, Any] = _flat(out)
     seen["changed"] = [

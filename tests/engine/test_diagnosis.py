@@ -400,3 +400,62 @@ def test_a_float_of_numpy_is_a_float():
     exercise = Exercise(half, inputs={"three": {"n": 3}}, hints=["1", "2", "3"])
     assert check(exercise, lambda n: np.float64(1.5)).passed
     assert not check(exercise, lambda n: np.float64(2.5)).passed
+def powers(x, exponent=2):
+    """The reference of an exercise with a default."""
+    return x**exponent
+
+
+POWERS = Exercise(
+    powers,
+    inputs={
+        "by default": {"x": positive("n 3")},
+        "cubes": {"x": positive("n 3"), "exponent": 3},
+    },
+    hints=["", "", ""],
+)
+
+
+def test_a_wrong_default_is_described():
+    verdict = check(POWERS, answers("def f(x, exponent=4):\n    return x**exponent"))
+    assert "where `exponent` is left out; its default is 2" in verdict.message
+
+
+def test_a_result_drawn_at_random_is_described():
+    verdict = check(
+        SCALED,
+        answers("def f(x, y):\n    return x @ y.mT + torch.rand(5, 7)"),
+    )
+    assert verdict.mistake == "differs-when-repeated"
+
+
+def test_shapes_with_numbers_are_told():
+    # The error's message tells the shapes of the inputs.
+    verdict = check(POWERS, answers("def f(x, exponent=2):\n    return x @ x"))
+    assert "The inputs were x (5, 3)" in verdict.message
+
+
+def strict(x):
+    """The reference of an exercise that refuses zeros."""
+    if bool((x <= 0).any()):
+        raise ValueError("not positive")
+    return x.log()
+
+
+def stricter(x, *, most=10.0):
+    if bool((x > most).any()):
+        raise ValueError("too large")
+    return strict(x)
+
+
+STRICT = Exercise(
+    strict,
+    inputs={"numbers": {"x": positive("n m")}},
+    hints=["", "", ""],
+    twin=stricter,
+    mistakes=[Mistake("large-refused", "Numbers above 1 are refused.", most=1.0)],
+)
+
+
+def test_a_refusal_is_the_same_in_other_words():
+    text = "def f(x):\n    assert x.max() <= 1, 'out of range'\n    return x.log()"
+    assert check(STRICT, answers(text)).mistake == "large-refused"
