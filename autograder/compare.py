@@ -81,6 +81,11 @@ def outputs(reply: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in reply.items() if k.split(".")[0] == "out"}
 
 
+def is_fact(key: str) -> bool:
+    """Whether a result is a fact that a probe found: `out.` and a name in words."""
+    return " " in key.partition(".")[2]
+
+
 def gradients(reply: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in reply.items() if k.startswith("grad.")}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from autograder import relations
+from autograder import compare, relations
 from autograder.compare import HALF, Fault, gradients
 from autograder.definition import Exercise
 from autograder.trials import Runner
@@ -273,6 +273,12 @@ def _axes_counted(shape: list[int]) -> str:
 def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
     got = str(fault.actual.dtype).removeprefix("torch.")
     want = str(fault.expected.dtype).removeprefix("torch.")
+    if want == "bool":
+        return Diagnosis(
+            "wrong-dtype",
+            f"{_result(fault)} is {got}, where bool is asked for, True or False: give "
+            "dtype=torch.bool where it is made, or end with .bool().",
+        )
     message = f"{_result(fault)} is {got}, where {want} is asked for"
     args: Mapping[str, Any] = first.trial.x["args"]
     if any(
@@ -306,7 +312,24 @@ def _finite(first: Evidence, fault: Fault) -> Diagnosis:
     )
 
 
+#: How many facts are told of a result that is described by facts.
+_TOLD = 3
+
+
+def _facts(first: Evidence) -> Diagnosis:
+    """What a probe found out, told as `what: as found, where … is asked for`."""
+    told = [
+        f"{one.key.partition('.')[2]}: {one.actual}, where {one.expected} is asked for."
+        for one in first.faults
+        if compare.is_fact(one.key) and one.actual is not None
+    ]
+    sentences = [text[0].upper() + text[1:] for text in told[:_TOLD]]
+    return Diagnosis("wrong-fact", " ".join(sentences))
+
+
 def _value(first: Evidence, fault: Fault) -> Diagnosis:
+    if compare.is_fact(fault.key):
+        return _facts(first)
     if not isinstance(fault.expected, Tensor):
         return Diagnosis(
             "wrong-value",
@@ -400,6 +423,15 @@ def _gradient(first: Evidence) -> Diagnosis:
             f"The values are right, but no gradient reaches {names}: something on the "
             "way cuts the graph (detach, .data, .item, no_grad, a new tensor made from "
             "numbers).",
+        )
+    if not bool(fault.actual.isfinite().all()):
+        return Diagnosis(
+            "gradient-not-finite",
+            f"The values are right, but the gradient for {names} is NaN or infinite in "
+            f"{int((~fault.actual.isfinite()).sum())} of {fault.actual.numel()} "
+            "places: a NaN or an infinity arises on the way and is covered up later "
+            "(nan_to_num, where, times 0). The backward pass still meets it, and "
+            "0 times NaN is NaN: keep it from arising.",
         )
     return Diagnosis(
         "wrong-gradient",

@@ -27,6 +27,8 @@ def heads_attend(
     x: Tensor,
     mask: Tensor | None = None,
     *,
+    memory: Tensor | None = None,
+    reads: str = "xmm",
     axes: Turn = as_they_are,
     made_with: str = "qkv",
     cut: Callable[[Tensor, int], Tensor] = cut,
@@ -40,23 +42,34 @@ def heads_attend(
     plus: Callable[[Tensor], Tensor | float] = lambda x: 0.0,
     **switches: Any,
 ) -> Any:
-    """The twin of MultiHeadAttention; `switches` are those of attention."""
+    """The twin of MultiHeadAttention; `switches` are those of attention.
+
+    With a memory it is CrossAttention's; `reads` says what Q, K and V are made from.
+    """
     x = axes(x)
+    given = {"x": x, "m": x if memory is None else axes(memory)}
     layers = {name: getattr(module, f"W_{name}") for name in "qkv"}
     num_heads: int = module.num_heads
     kv_heads: int = getattr(module, "num_kv_heads", num_heads)
-    used = zip("qkv", made_with, (num_heads, kv_heads, kv_heads), strict=True)
-    cuts = {name: cut(layers[source](x), count) for name, source, count in used}
+    counts = (num_heads, kv_heads, kv_heads)
+    cuts = {
+        name: cut(layers[source](given[whose]), count)
+        for name, source, whose, count in zip(
+            "qkv", made_with, reads, counts, strict=True
+        )
+    }
     K = share_k(cuts["k"], num_heads // kv_heads)
     V = share_v(cuts["v"], num_heads // kv_heads)
     if mask is not None:
         mask = mask_seen(mask)
     if causal:
-        square = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device)
-        mask = square.tril() if mask is None else square.tril() & (mask != 0)
+        shape = (x.shape[1], given["m"].shape[1])
+        back = torch.ones(shape, dtype=torch.bool, device=x.device).tril()
+        mask = back if mask is None else back & (mask != 0)
     Q = share_q(cuts["q"], num_heads // kv_heads)
     heads, _ = attend(Q, K, V, mask, **switches)
-    joined = join(heads).reshape(x.shape)  # raises where a learner's reshape does
+    # raises where a learner's reshape does
+    joined = join(heads).reshape(given[reads[0]].shape)
     return axes(last(module, joined) + plus(x))
 
 

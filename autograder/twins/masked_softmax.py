@@ -1,0 +1,204 @@
+"""A softmax under a mask with a switch wherever people slip, and the slips by name."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from autograder.definition import Mistake
+from autograder.twins.masks import Form
+
+
+def _lowest(scores: Tensor) -> float:
+    return torch.finfo(scores.dtype).min
+
+
+def dead_rows(blocked: Tensor) -> Tensor:
+    return blocked.all(dim=-1, keepdim=True)
+
+
+def shares(
+    scores: Tensor,
+    mask: Tensor,
+    *,
+    blocked: Callable[[Tensor], Tensor] = lambda mask: mask == 0,
+    fill: Callable[[Tensor], float] = lambda scores: -torch.inf,
+    squash: Form = lambda scores: scores.softmax(dim=-1),
+    zero: Callable[[Tensor], Tensor] = dead_rows,
+    late: bool = False,
+) -> Tensor:
+    """The twin of masked_softmax; `zero` says which rows are set to zero at the end."""
+    hidden = blocked(mask)
+    if late:
+        return squash(scores).masked_fill(hidden, 0.0)
+    # The gradient of a dead row's NaN is stopped by both fills, before and after.
+    weights = squash(scores.masked_fill(hidden, fill(scores)))
+    return weights.masked_fill(zero(hidden), 0.0)
+
+
+def nothing(blocked: Tensor) -> Tensor:
+    return torch.zeros_like(blocked)
+
+
+def covered_up(scores: Tensor, mask: Tensor) -> Tensor:
+    """-inf is added, and the NaN it makes replaced after the softmax."""
+    minus = torch.zeros_like(scores).masked_fill(mask == 0, -torch.inf)
+    return (scores + minus).softmax(dim=-1).nan_to_num(0.0)
+
+
+def unmasked_where_dead(scores: Tensor, mask: Tensor) -> Tensor:
+    hidden = mask == 0
+    hidden = hidden & ~dead_rows(hidden)
+    return scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+
+
+def by_small_sum(scores: Tensor, mask: Tensor) -> Tensor:
+    """Renormalised by a sum to which 1e-9 is added: nothing at all in float16."""
+    weights = scores.softmax(dim=-1) * (mask != 0)
+    return weights / (weights.sum(dim=-1, keepdim=True) + 1e-9)
+
+
+def by_the_largest_of_all(scores: Tensor, mask: Tensor) -> Tensor:
+    powers = (scores - scores.amax()).exp() * (mask != 0)
+    total = powers.sum(dim=-1, keepdim=True)
+    return powers / total.masked_fill(total == 0, 1.0)
+
+
+_LOW = (
+    "which is not low enough: a real score may be lower, and blocked keys still get "
+    "some weight. Fill in -inf before the softmax."
+)
+
+#: How a masked softmax goes wrong.
+SHARES = [
+    Mistake(
+        "dead-rows-nan",
+        "A fully masked row, one that may attend nothing, is left to the softmax: 0/0, "
+        "NaN, where all is -inf. It should be all zeros.",
+        zero=nothing,
+    ),
+    Mistake(
+        "dead-rows-uniform",
+        "A row that may attend nothing gets equal (uniform) weights, since its blocked "
+        "scores are all the same large negative number. Such a fully masked row should "
+        "be all zeros.",
+        fill=_lowest,
+        zero=nothing,
+    ),
+    Mistake(
+        "dead-rows-unmasked",
+        "A row that may attend nothing gets weights as if nothing were blocked. Such a "
+        "fully masked row should be all zeros.",
+        wrong=unmasked_where_dead,
+    ),
+    Mistake(
+        "nan-covered-up",
+        "A row that may attend nothing makes a NaN, which is replaced after the "
+        "softmax; the backward pass still meets it, so the gradient is NaN. Keep it "
+        "from arising: leave such a row its scores, or fill it with a finite number.",
+        wrong=covered_up,
+    ),
+    Mistake(
+        "rows-with-any-block-zero",
+        "Every row in which anything is blocked becomes zero; only rows where all is "
+        "blocked should: all, not any.",
+        zero=lambda blocked: blocked.any(dim=-1, keepdim=True),
+    ),
+    Mistake(
+        "mask-after-softmax",
+        "The mask is applied after the softmax, so rows no longer add up to 1: block "
+        "the scores before it, or renormalise.",
+        late=True,
+    ),
+    Mistake(
+        "mask-inverted",
+        "The mask is inverted: True or 1 means may attend, and yours blocks there.",
+        blocked=lambda mask: mask != 0,
+    ),
+    Mistake(
+        "mask-ignored",
+        "The mask has no effect: this is the plain softmax of all scores.",
+        blocked=lambda mask: torch.zeros_like(mask, dtype=torch.bool),
+    ),
+    Mistake(
+        "mask-must-be-boolean",
+        "A mask of 0 and 1 is allowed too, and ~ doesn't turn numbers around: "
+        "`mask == 0` finds what is blocked in both.",
+        blocked=lambda mask: ~mask,
+    ),
+    Mistake(
+        "mask-transposed",
+        "The mask is transposed: its rows belong to the queries and its columns, the "
+        "last axis, to the keys, as in the scores.",
+        blocked=lambda mask: mask.mT == 0,
+    ),
+    Mistake(
+        "mask-added",
+        "The mask is added to the scores as it is, 0 or 1; blocked ones must lose all "
+        "their weight: fill in -inf.",
+        wrong=lambda scores, mask: (scores + mask).softmax(dim=-1),
+    ),
+    Mistake(
+        "blocked-scores-zero",
+        "Blocked scores become 0, and a score of 0 still weighs e⁰ = 1: fill in -inf "
+        "before the softmax.",
+        wrong=lambda scores, mask: (scores * mask).softmax(dim=-1),
+    ),
+    Mistake(
+        "blocked-scores-zero-in-live-rows",
+        "Blocked scores become 0, and a score of 0 still weighs e⁰ = 1: fill in -inf "
+        "before the softmax. Rows that may attend nothing are right.",
+        fill=lambda scores: 0.0,
+    ),
+    Mistake(
+        "blocked-scores-not-low-enough",
+        f"Blocked scores become a number such as -100 or -10,000, {_LOW}",
+        fill=lambda scores: -1e4,
+    ),
+    Mistake(
+        "blocked-too-low-for-half",
+        "What is filled in for blocked scores, such as -1e9, doesn't fit into half "
+        "precision: take -torch.inf, or torch.finfo(scores.dtype).min.",
+        fill=lambda scores: -1e9,
+    ),
+    Mistake(
+        "epsilon-lost-in-half",
+        "A row of zeros is divided by its sum plus 1e-9, which is 0 in float16: 0/0 = "
+        "NaN. Set the rows that may attend nothing to zero instead.",
+        wrong=by_small_sum,
+    ),
+    Mistake(
+        "largest-of-all",
+        "The largest score of the whole tensor is taken off; in rows far below it all "
+        "powers become 0. Take each row's own: amax(-1, keepdim=True).",
+        wrong=by_the_largest_of_all,
+    ),
+    Mistake(
+        "softmax-over-queries",
+        "The softmax runs over the queries; it should run over the keys, the last "
+        "axis: dim=-1.",
+        squash=lambda scores: scores.softmax(dim=-2),
+    ),
+    Mistake(
+        "softmax-over-axis-1",
+        "The softmax runs over axis 1; it should run over the keys, the last axis: "
+        "dim=-1.",
+        squash=lambda scores: scores.softmax(dim=1),
+    ),
+    Mistake(
+        "softmax-over-axis-0",
+        "The softmax runs over axis 0; it should run over the keys, the last axis: "
+        "dim=-1.",
+        squash=lambda scores: scores.softmax(dim=0),
+    ),
+    Mistake(
+        "no-softmax",
+        "The scores are masked, but the softmax is missing.",
+        squash=lambda scores: scores,
+    ),
+    Mistake(
+        "logarithm",
+        "These are logarithms of the weights, a log-softmax; leave the logarithm out.",
+        squash=lambda scores: scores.log_softmax(dim=-1),
+    ),
+]
