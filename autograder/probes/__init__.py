@@ -7,14 +7,23 @@ reference and on each known mistake, and the judge compares what comes back.
 """
 
 from autograder.probes.basic import PROBES, run
+from autograder.probes.caches import attended, continued, remembered
 from autograder.probes.corruption import corruption
 from autograder.probes.residual import residual
+from autograder.probes.sampling import sampling
 from autograder.probes.traces import traceless
 from autograder.probes.widths import any_width
+from autograder.probes.written import written, written_with_cache
 
 __all__ = ["PROBES", "run"]
 
 PROBES["any_width"] = any_width
+PROBES["attended"] = attended
+PROBES["continued"] = continued
 PROBES["corruption"] = corruption
+PROBES["remembered"] = remembered
 PROBES["residual"] = residual
+PROBES["sampling"] = sampling
 PROBES["traceless"] = traceless
+PROBES["written"] = written
+PROBES["written_with_cache"] = written_with_cache
