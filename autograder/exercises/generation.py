@@ -195,8 +195,6 @@ def writing(T: int, new: int, max_seq: int = 8, mode: str = "train") -> dict[str
 GREEDY = {"temperature": 0}
 
 
-
-
 generate = Exercise(
     solutions.generate,
     points=3,

@@ -42,7 +42,8 @@ def sampling(
         got.append(theirs(logits, **options))
         return got[-1]
 
-    seen = observe(lambda logits: drawn(given), {**x, "args": {"logits": logits}}, {})
+    args = {"args": {"logits": logits}, "keywords": []}
+    seen = observe(lambda logits: drawn(given), x | args, {})
     reply = {k: v for k, v in seen.items() if k.split(".")[0] != "out"}
     if not isinstance(got[0], Tensor):
         return reply | {"out": seen.get("out")}
@@ -63,8 +64,11 @@ _INTEGERS = {"kind of the numbers": "integers"}
 
 
 def _form(out: Tensor) -> dict[str, str]:
-    whole = not (out.is_floating_point() or out.is_complex() or out.dtype == torch.bool)
-    kind = "integers" if whole else str(out.dtype).removeprefix("torch.")
+    kind = str(out.dtype).removeprefix("torch.")
+    if out.is_floating_point() and bool((out == out.floor()).all()):
+        kind += ", though without a fraction"
+    elif not (out.is_floating_point() or out.is_complex() or out.dtype == torch.bool):
+        kind = "integers"
     return {
         "shape of the result": str(tuple(out.shape)),
         "kind of the numbers": kind,

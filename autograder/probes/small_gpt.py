@@ -16,6 +16,7 @@ _NAMES = re.compile(
 #: Its vocabulary, width, blocks and heads.
 SIZES = (13, 12, 2, 3)
 
+
 #: How many weights it takes if its longest text has max_seq tokens.
 def count(max_seq: int) -> int:
     V, C, L, _ = SIZES
@@ -33,6 +34,14 @@ def mini_gpt(parts: Mapping[str, Any], weights: Tensor, max_seq: int) -> Any:
             if not _NAMES.fullmatch(name):
                 continue
             values, left = left[: parameter.numel()], left[parameter.numel() :]
-            gain = parameter.shape[-1] ** -0.5 if parameter.dim() > 1 else 0.5
-            parameter.copy_(values.view_as(parameter) * gain)
+            parameter.copy_(_scaled(name, values.view_as(parameter)))
     return model
+
+
+def _scaled(name: str, values: Tensor) -> Tensor:
+    """Weights with which every token has its say in what comes next."""
+    if "norm" in name:
+        return 1 + values / 2 if name.endswith("weight") else values / 8
+    if "embed" in name:
+        return values
+    return values * (2 * values.shape[-1] ** -0.5 if values.dim() > 1 else 0.25)

@@ -63,26 +63,23 @@ def written(
     model = Watched(weights, max_seq).train(mode == "train")
     if chance:
         many = tokens.repeat(12, 1)
-        facts = _chance(lambda **more: theirs(model, many, max_new_tokens, **more), model)
-        return {"kind": "tensor"} | facts
-    before = torch.is_grad_enabled()
-    try:
+        with torch.no_grad():
+            return {"kind": "tensor"} | _chance(
+                lambda **more: theirs(model, many, max_new_tokens, **more), model
+            )
+    with torch.enable_grad():  # and back to how it was, whatever the answer does
         seen = observe(
             lambda given: theirs(model, given, max_new_tokens, **options),
             {**x, "args": {"tokens": tokens}, "keywords": []},
             {},
         )
         after = torch.is_grad_enabled()
-    finally:
-        torch.set_grad_enabled(before)
     modes = " and ".join(sorted(model.modes)) or "it never runs"
     return seen | {
         "out.mode of the model while it writes": modes,
         "out.mode of the model afterwards": mode_of(model),
         "out.gradients while it writes": "kept" if True in model.kept else "not kept",
-        "out.gradients afterwards": "kept, as before"
-        if after == before
-        else "switched off for good",
+        "out.gradients afterwards": "kept, as before" if after else "switched off",
     }
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from autograder.definition import Mistake
 from autograder.twins.attention import MASKS, SCORES, WEIGHTS, attend
 from autograder.twins.heads import CUTS, JOINS, cut, join
+from autograder.twins.multihead import without
 
 
 def bottom_right(T_new: int, T: int, device: torch.device) -> Tensor:
@@ -53,15 +54,6 @@ def _off(by: int) -> Callable[[int, int, torch.device], Tensor]:
 
 def _square(T_new: int, T: int, device: torch.device) -> Tensor:
     return torch.ones(T_new, T_new, dtype=torch.bool, device=device).tril()
-
-
-def _new_alone(T_new: int, T: int, device: torch.device) -> Tensor:
-    old = torch.zeros(T_new, T - T_new, dtype=torch.bool, device=device)
-    return torch.cat([old, _square(T_new, T, device)], dim=1)
-
-
-def _old_alone(T_new: int, T: int, device: torch.device) -> Tensor:
-    return _off(-1)(T_new, T, device)
 
 
 def _prefill_alone(T_new: int, T: int, device: torch.device) -> Tensor | None:
@@ -114,12 +106,6 @@ ATTENTION = [
         mask=_square,
     ),
     Mistake(
-        "old-keys-blocked",
-        "The keys in the cache are blocked, so the new tokens see each other only: "
-        "all old keys are allowed.",
-        mask=_new_alone,
-    ),
-    Mistake(
         "mask-one-too-far",
         "The causal mask is off by one: each new token sees the one after it. Key j "
         "may be seen from position i if j <= i.",
@@ -146,8 +132,9 @@ ATTENTION = [
     ),
     Mistake(
         "appended-but-not-used",
-        "Keys and values are appended, but the new tokens attend to the new ones only: "
-        "use what append returns.",
+        "Keys and values are appended, but the new tokens attend to the new ones only, "
+        "as if the cache were empty: use all that append returns, and let the mask "
+        "allow all old keys.",
         use=lambda K, V, all_K, all_V: (K, V),
     ),
     Mistake(
@@ -202,5 +189,5 @@ INHERITED = [
     *JOINS,
     *SCORES,
     *WEIGHTS,
-    *MASKS,
+    *without(MASKS, "mask-inverted", "mask-ignored", "mask-must-be-boolean"),
 ]

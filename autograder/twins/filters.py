@@ -126,16 +126,10 @@ def _sorted(logits: Tensor, kept: Tensor) -> Tensor:
 RESULTS = [
     Mistake(
         "excluded-are-zero",
-        "The tokens left out get the logit 0, and softmax gives a logit of 0 a good "
-        "share, the largest where all others are negative. It must be -inf: e^-inf is "
-        "0.",
+        "The tokens left out get the logit 0, or nearly 0 such as 1e-10 (or are "
+        "multiplied by a 0/1 mask). Softmax gives such a logit a good share, the "
+        "largest where all others are negative. Fill in -inf: e^-inf is 0.",
         give=filled(0.0),
-    ),
-    Mistake(
-        "excluded-nearly-zero",
-        "The tokens left out get a tiny positive logit such as 1e-10, which is as good "
-        "as 0: where the other logits are negative they win. It must be -inf.",
-        give=filled(1e-10),
     ),
     Mistake(
         "excluded-low-not-inf",
@@ -161,12 +155,6 @@ RESULTS = [
         "The tokens that should stay get -inf and the others stay: the mask is "
         "inverted.",
         give=lambda logits, kept: masked(logits, ~kept),
-    ),
-    Mistake(
-        "multiplied-by-mask",
-        "The logits are multiplied by a 0/1 mask; a logit of 0 is no exclusion. Fill "
-        "the tokens left out with -inf.",
-        give=lambda logits, kept: logits * kept,
     ),
     Mistake(
         "probabilities-returned",

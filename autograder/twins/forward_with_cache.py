@@ -24,7 +24,6 @@ def forward(
     places: Callable[[int, int], tuple[int, int]] = lambda past, T_new: (past, T_new),
     embedded: Callable[[Tensor, Tensor], Tensor] = lambda words, places: words + places,
     cache_of: Callable[[Any, int], Any] = lambda caches, i: caches[i],
-    attend: Callable[..., Tensor] = attend_with_cache,
     norm1: Callable[[Any, Tensor], Tensor] = lambda block, x: block.norm1(x),
     norm2: Callable[[Any, Tensor], Tensor] = lambda block, x: block.norm2(x),
     stream1: Change = lambda x: x,
@@ -48,7 +47,7 @@ def forward(
         if block is not None:
             x = block(one, x, cache)
             continue
-        x = stream1(x) + attend(one.attn, norm1(one, x), cache)
+        x = stream1(x) + attend_with_cache(one.attn, norm1(one, x), cache)
         x = stream2(x) + ff(one, norm2(one, x))
     return give(head(model, norm(model, x)))
 
@@ -64,18 +63,12 @@ def _norms_exchanged(one: Any, x: Tensor, cache: Any) -> Any:
 
 
 def _side_by_side(one: Any, x: Tensor, cache: Any) -> Any:
-    return (
-        x + attend_with_cache(one.attn, one.norm1(x), cache) + one.ff(one.norm2(x))
-    )
+    return x + attend_with_cache(one.attn, one.norm1(x), cache) + one.ff(one.norm2(x))
 
 
 def _whole_block(one: Any, x: Tensor, cache: Any) -> Any:
     T = x.shape[1]
     return one(x, torch.ones(T, T, dtype=torch.bool, device=x.device).tril())
-
-
-def _without_past(attention: Any, x: Tensor, cache: Any) -> Any:
-    return attend_with_cache(attention, x, type(cache)())
 
 
 #: How a MiniGPT with caches goes wrong.
@@ -123,16 +116,10 @@ FORWARD = [
     ),
     Mistake(
         "cache-ignored",
-        "The blocks run on the new tokens alone, and the caches stay unused: use "
-        "cached_attention(block.attn, block.norm1(x), cache) in the place of the "
-        "block's own attention.",
+        "The blocks run on the new tokens alone, and the caches stay unused, as "
+        "if nothing had come before: give cached_attention(block.attn, block.norm1(x), "
+        "cache) the cache that belongs to the block.",
         block=_whole_block,
-    ),
-    Mistake(
-        "caches-made-anew",
-        "The attention gets a new, empty cache in each call: hand on the one that "
-        "belongs to the block.",
-        attend=_without_past,
     ),
     Mistake(
         "first-norm-forgotten",

@@ -89,8 +89,8 @@ TEMPERATURE = [
     Mistake(
         "temperature-ignored",
         "The temperature has no effect on the draws: divide the logits by it before "
-        "the softmax. (Probabilities divided by it are the same again once they are "
-        "normalised.)",
+        "the softmax. Subtracting it, or dividing the probabilities by it, changes "
+        "nothing once they are normalised.",
         warm=lambda logits, T: logits,
     ),
     Mistake(
@@ -118,12 +118,6 @@ TEMPERATURE = [
         "then the filters.",
         warm=lambda logits, T: logits,
         late=lambda logits, T: logits / T,
-    ),
-    Mistake(
-        "temperature-subtracted",
-        "The temperature is subtracted from the logits, which changes no probability: "
-        "divide by it.",
-        warm=lambda logits, T: logits - T,
     ),
     Mistake(
         "zero-not-greedy",

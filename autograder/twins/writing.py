@@ -10,7 +10,6 @@ from autograder.definition import Mistake
 from solutions.generation import sample_next
 
 
-
 def back(model: Any, before: bool) -> None:
     model.train(before)
 

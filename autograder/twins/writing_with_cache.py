@@ -71,24 +71,16 @@ WITH_CACHE = [
     *MODES,
     Mistake(
         "recomputes-everything",
-        "Each new token runs the whole text through the model again: right, but "
-        "nothing is cached. Run the prompt once, then only the newest token, with "
-        "forward_with_cache and one cache for each block.",
+        "Each new token runs the whole text through the model again, so everything is "
+        "recomputed and nothing comes from a cache. Make the caches once, before the "
+        "loop; run the prompt through them once, then only the newest token.",
         run=_full,
         next_input=_all_again,
     ),
     Mistake(
-        "caches-made-anew",
-        "The caches are made anew for each token and the whole text is run through "
-        "them, so everything is recomputed. Make them once, before the loop, and give "
-        "only the newest token.",
-        anew=True,
-        next_input=_all_again,
-    ),
-    Mistake(
         "cache-forgotten-each-step",
-        "The caches are made anew for each token while only the newest token is run: "
-        "what came before is forgotten. Make them once, before the loop.",
+        "Only the newest token is run, but without what came before: the caches are "
+        "made anew for each token, or not used. Make them once, before the loop.",
         anew=True,
     ),
     Mistake(
@@ -97,12 +89,6 @@ WITH_CACHE = [
         "already, so they are appended once more. After the prompt give only the "
         "newest token.",
         next_input=_all_again,
-    ),
-    Mistake(
-        "no-cache-for-new-tokens",
-        "The newest token is run through the model by itself, without the cache: what "
-        "came before is not seen.",
-        run=_full,
     ),
     Mistake(
         "one-cache-for-all-blocks",
