@@ -122,8 +122,8 @@ forward_with_cache = Exercise(
     uses=[MiniGPT, solutions.KVCache, solutions.cached_attention],
     inputs={
         "chunks of 4, 1, 1, 2, 3, up to max_seq": continuing(CHUNKS),
-        "one token at a time": continuing(ONE_BY_ONE, max_seq=14),
-        "all at once": continuing("11", max_seq=14),
+        "one token at a time": continuing("1 1 1 1 1", max_seq=9, T=5),
+        "all at once": continuing("7", max_seq=9, T=7),
     },
     refuses={
         "12 tokens at once, max_seq = 11": continuing("12", T=12),
@@ -188,9 +188,9 @@ generate_with_cache = Exercise(
         "Refuse what is too long first. Make one KVCache for each block before the "
         "loop. In the loop run the new tokens, take the last position's argmax, append "
         "it to the text, and let it be the only new token of the next step.",
-        "Before the loop `new = tokens`; in it `logits = forward_with_cache(model, new, "
-        "caches)[:, -1]`, `new = logits.argmax(dim=-1, keepdim=True)`, and `tokens = "
-        "torch.cat([tokens, new], dim=1)`. Eval mode and its way back as in generate.",
+        "Before the loop `new = tokens`; in it `logits = forward_with_cache(model, "
+        "new, caches)[:, -1]`, `new = logits.argmax(dim=-1, keepdim=True)`, and "
+        "`tokens = torch.cat([tokens, new], dim=1)`. Eval mode and back as in generate.",
     ],
 )
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from autograder.probes.basic import observe
-from autograder.probes.small_gpt import mini_gpt
 from autograder.probes.sampling import seeded, told
+from autograder.probes.small_gpt import mini_gpt
 
 Parts = Mapping[str, Any]
 
@@ -94,7 +94,7 @@ def _chance(draw: Callable[..., Tensor], model: Watched) -> dict[str, str]:
         "out.a generator of another seed gives": told(one, other),
         "out.a second call without options gives": told(draw(), draw()),
         "out.rows of one prompt go on": "differently"
-        if len(one.unique(dim=0)) > len(one) // 12
+        if len({tuple(row) for row in one.tolist()}) > len(one) // 12
         else "all alike",
         "out.with top_k = 2 the tokens come from": _ranked(few, model),
     }

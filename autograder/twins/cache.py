@@ -1,7 +1,7 @@
 """A cache of keys and values, with a switch wherever people slip, and the slips."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from autograder.definition import Mistake
 
 
 def _joined(old: list[Tensor], dim: int = 2) -> Tensor:
-    return torch.cat(old, dim=dim)
+    return reduce(lambda old, new: torch.cat([old, new], dim=dim), old)
 
 
 class Cache:
@@ -49,17 +49,18 @@ class Cache:
         return self.length(self)
 
 
-def _shared() -> Callable[[], Any]:
-    """Caches that share one list, emptied when the first of two is made anew."""
+class _Sharing:
+    """Makes caches that share one list; the first of two finds it empty."""
 
-    def make() -> Any:
-        make.count += 1
-        if make.count % 2:
-            make.kept = []
-        return Cache(shared=make.kept)
+    def __init__(self) -> None:
+        self.made = 0
+        self.kept: list[Any] = []
 
-    make.count, make.kept = 0, []
-    return make
+    def __call__(self) -> Cache:
+        if self.made % 2 == 0:
+            self.kept = []
+        self.made += 1
+        return Cache(shared=self.kept)
 
 
 def _stored_first(one: Cache, K: Tensor, V: Tensor) -> Any:
@@ -159,7 +160,7 @@ CACHES = [
         "Two caches hold the same keys and values: the list belongs to the class (or "
         "is a default argument), so all caches share it. Make it in __init__, as "
         "self.….",
-        wrong=_shared(),
+        wrong=_Sharing(),
     ),
     Mistake(
         "length-in-appends",

@@ -65,6 +65,12 @@ def _twice(cache: Any, K: Tensor, V: Tensor) -> Any:
     return cache.append(K, V)
 
 
+def _once_more(cache: Any, K: Tensor, V: Tensor) -> Any:
+    found = cache.append(K, V)
+    cache.append(K, V)
+    return found
+
+
 def _never(cache: Any, K: Tensor, V: Tensor) -> Any:
     return K, V
 
@@ -148,6 +154,12 @@ ATTENTION = [
         "The new keys and values are appended twice, so the cache is too long: append "
         "once in a call.",
         store=_twice,
+    ),
+    Mistake(
+        "appended-once-more",
+        "The new keys and values are appended once more after their use, so later "
+        "tokens find them twice in the cache: append once in a call.",
+        store=_once_more,
     ),
     Mistake(
         "values-not-from-cache",

@@ -109,7 +109,8 @@ def _at_least(least: Callable[[Tensor, float], Any]) -> Keep:
 
     def keep(logits: Tensor, p: float) -> Tensor:
         each = logits.softmax(-1)
-        return each >= least(each, p)
+        kept: Tensor = each >= least(each, p)
+        return kept
 
     return keep
 

@@ -180,7 +180,8 @@ FORWARD = [
     ),
     Mistake(
         "head-forgotten",
-        "The head is left out: what comes back are features, (B, T_new, C), not logits.",
+        "The head is left out: what comes back are features, (B, T_new, C), not "
+        "logits.",
         head=lambda model, x: x,
     ),
     Mistake(

@@ -64,7 +64,7 @@ def _only_top_back(model: Any, before: bool) -> None:
 
 
 def _first_of_batch(logits: Tensor, **options: Any) -> Tensor:
-    new = sample_next(logits, **options)
+    new: Tensor = sample_next(logits, **options)
     return new[:1].expand_as(new)
 
 

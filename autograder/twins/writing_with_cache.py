@@ -1,4 +1,4 @@
-"""Writing on with a cache, with a switch wherever people slip, and the slips by name."""
+"""Writing on with a cache, with switches where people slip, and the slips by name."""
 
 from collections.abc import Callable
 from typing import Any
