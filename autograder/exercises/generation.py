@@ -63,6 +63,7 @@ filter_logits = Exercise(
     points=3,
     minutes=20,
     difficulty=3,
+    probe="filtering",
     inputs={
         "the 3 largest": {"logits": rows_of(1.5), "top_k": 3},
         "the largest alone": {"logits": rows_of(1.5), "top_k": 1},

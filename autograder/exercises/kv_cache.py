@@ -190,7 +190,7 @@ generate_with_cache = Exercise(
         "it to the text, and let it be the only new token of the next step.",
         "Before the loop `new = tokens`; in it `logits = forward_with_cache(model, "
         "new, caches)[:, -1]`, `new = logits.argmax(dim=-1, keepdim=True)`, and "
-        "`tokens = torch.cat([tokens, new], dim=1)`. Eval mode and back as in generate.",
+        "`tokens = torch.cat([tokens, new], dim=1)`. The modes are as in generate.",
     ],
 )
 

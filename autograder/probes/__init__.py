@@ -10,7 +10,7 @@ from autograder.probes.basic import PROBES, run
 from autograder.probes.caches import attended, continued, remembered
 from autograder.probes.corruption import corruption
 from autograder.probes.residual import residual
-from autograder.probes.sampling import sampling
+from autograder.probes.sampling import filtering, sampling
 from autograder.probes.traces import traceless
 from autograder.probes.widths import any_width
 from autograder.probes.written import written, written_with_cache
@@ -21,6 +21,7 @@ PROBES["any_width"] = any_width
 PROBES["attended"] = attended
 PROBES["continued"] = continued
 PROBES["corruption"] = corruption
+PROBES["filtering"] = filtering
 PROBES["remembered"] = remembered
 PROBES["residual"] = residual
 PROBES["sampling"] = sampling

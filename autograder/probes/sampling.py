@@ -1,4 +1,4 @@
-"""Draw tokens from logits whose chances are known, and say what came of it in words.
+"""Filter logits; draw tokens from some whose chances are known, and say what came.
 
 Draws can't be compared number by number, so what comes back are facts: texts that are
 the same for every answer that draws as asked. A share is told to the nearest 10%. Where
@@ -19,6 +19,21 @@ DRAWS = 4000
 
 #: Rows in which chance shows: that two calls agree in all of them happens never.
 ROWS = 40
+
+
+def filtering(
+    theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A call; the gradients are those of the probabilities that come of the logits.
+
+    A logit of -inf has none that counts, however it came about.
+    """
+    seen = observe(theirs, x | {"grads": False}, {})
+    if x["grads"] and seen["kind"] == "tensor" and seen["out"].is_floating_point():
+        given = observe(lambda *args, **more: theirs(*args, **more).softmax(-1), x, {})
+        keys = ("grad", "again")
+        seen |= {k: v for k, v in given.items() if k.startswith(keys)}
+    return seen
 
 
 def sampling(

@@ -104,13 +104,29 @@ def _kept_at_index_k(logits: Tensor, k: int) -> Tensor:
     return torch.arange(logits.shape[-1], device=logits.device).expand_as(logits) < k
 
 
-def _at_least(least: Callable[[Tensor, float], Any]) -> Keep:
+def _up_to_the_kth(logits: Tensor, k: int) -> Tensor:
+    return logits <= logits.topk(min(k, logits.shape[-1])).values[..., -1:]
+
+
+def _from_kth_smallest(logits: Tensor, k: int) -> Tensor:
+    k = min(k, logits.shape[-1])
+    return logits >= logits.topk(k, largest=False).values.amax(-1, keepdim=True)
+
+
+def _sorted_by_top_p(
+    logits: Tensor, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
+    found: Tensor = filtered(logits, top_k, top_p)
+    return found if top_p is None else found.sort(dim=-1, descending=True).values
+
+
+def _at_least(least: Callable[[Tensor, float], Any], one_kept: bool = False) -> Keep:
     """Keep by each token's own probability."""
 
     def keep(logits: Tensor, p: float) -> Tensor:
         each = logits.softmax(-1)
         kept: Tensor = each >= least(each, p)
-        return kept
+        return kept | (each == each.amax(-1, keepdim=True)) if one_kept else kept
 
     return keep
 
@@ -200,6 +216,17 @@ TOP_K = [
         "top-k-of-the-smallest",
         "The k smallest logits are kept; it should be the k largest.",
         keep_k=_smallest,
+    ),
+    Mistake(
+        "top-k-excludes-the-largest",
+        "The logits above the k-th largest are excluded and those below it kept: the "
+        "comparison is the wrong way round.",
+        keep_k=_up_to_the_kth,
+    ),
+    Mistake(
+        "top-k-threshold-among-the-smallest",
+        "The threshold is the k-th smallest logit; it should be the k-th largest.",
+        keep_k=_from_kth_smallest,
     ),
     Mistake(
         "top-k-one-too-few",
@@ -309,6 +336,19 @@ TOP_P = [
         ),
     ),
     Mistake(
+        "top-p-excludes-the-nucleus-but-one",
+        "The tokens that come after p is reached are kept, and of the most probable "
+        "ones only the first: the comparison is the wrong way round.",
+        keep_p=partial(nucleus, keep=lambda total, one, p: total - one >= p),
+    ),
+    Mistake(
+        "sorted-by-top-p",
+        "With top_p the result comes back sorted, the largest first, so a token's "
+        "place no longer says which token it is: scatter it back into the original "
+        "order.",
+        wrong=_sorted_by_top_p,
+    ),
+    Mistake(
         "mask-in-sorted-order",
         "The mask is made for the sorted logits and laid over the unsorted ones, so it "
         "hits other tokens. Scatter it back to the original places: "
@@ -339,6 +379,13 @@ TOP_P = [
         "Each token's own probability is compared with p; top-p adds them up, from the "
         "most probable on (a cumulative sum), until they reach p.",
         keep_p=_at_least(lambda each, p: p),
+    ),
+    Mistake(
+        "top-p-as-least-probability-but-one",
+        "Each token's own probability is compared with p, and the largest kept anyway; "
+        "top-p adds them up, from the most probable on (a cumulative sum), until they "
+        "reach p.",
+        keep_p=_at_least(lambda each, p: p, one_kept=True),
     ),
     Mistake(
         "min-p-instead-of-top-p",

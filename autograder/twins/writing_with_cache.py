@@ -58,7 +58,8 @@ def _shared(model: Any) -> list[Any]:
 
 
 def _by_chance(logits: Tensor) -> Tensor:
-    return sample_next(logits)
+    new: Tensor = sample_next(logits)
+    return new
 
 
 def _first_of_all(logits: Tensor) -> Tensor:
