@@ -23,23 +23,24 @@ class Cache:
         shared: Any = None,
         join: Callable[[list[Tensor]], Any] = _joined,
         keep: Callable[[list[Any], Any], list[Any]] = lambda old, new: [*old, new],
+        reverse: str = "",
         store: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda K, V: (K, V),
         length: Callable[[Any], int] = lambda one: one.total(2),
         give: Callable[[Any, Any, Any], Any] = lambda one, K, V: one.all(),
     ) -> None:
         self.kept: list[tuple[Tensor, Tensor]] = [] if shared is None else shared
         self.join, self.keep, self.store = join, keep, store
-        self.length, self.give = length, give
+        self.length, self.give, self.reverse = length, give, reverse
 
     def append(self, K: Tensor, V: Tensor) -> Any:
         self.kept[:] = self.keep(self.kept, self.store(K, V))
         return self.give(self, K, V)
 
     def all(self, order: str = "KV") -> Any:
-        found = {
-            "K": self.join([K for K, _ in self.kept]),
-            "V": self.join([V for _, V in self.kept]),
-        }
+        found = {}
+        for i, name in enumerate("KV"):
+            chunks = [one[i] for one in self.kept]
+            found[name] = self.join(chunks[::-1] if name in self.reverse else chunks)
         return found[order[0]], found[order[1]]
 
     def total(self, dim: int) -> int:
@@ -96,9 +97,21 @@ CACHES = [
     ),
     Mistake(
         "new-ones-first",
-        "The new keys and values stand before the old ones; they belong behind them: "
-        "torch.cat([old, new], dim=2).",
-        keep=lambda old, new: [new, *old],
+        "The new keys and values stand before the old ones; they belong "
+        "behind them: torch.cat([old, new], dim=2).",
+        reverse="KV",
+    ),
+    Mistake(
+        "new-keys-first",
+        "The new keys stand before the old ones, unlike the values; they belong "
+        "behind them: torch.cat([old, new], dim=2).",
+        reverse="K",
+    ),
+    Mistake(
+        "new-values-first",
+        "The new values stand before the old ones, unlike the keys; they belong "
+        "behind them: torch.cat([old, new], dim=2).",
+        reverse="V",
     ),
     Mistake(
         "only-the-new-kept",

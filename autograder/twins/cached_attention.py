@@ -56,6 +56,15 @@ def _square(T_new: int, T: int, device: torch.device) -> Tensor:
     return torch.ones(T_new, T_new, dtype=torch.bool, device=device).tril()
 
 
+def _upside_down(T_new: int, T: int, device: torch.device) -> Tensor:
+    whole = torch.ones(T_new, T, dtype=torch.bool, device=device)
+    return whole.triu(T - T_new)
+
+
+def _too_wide(T_new: int, T: int, device: torch.device) -> Tensor:
+    return bottom_right(T_new, T + T_new, device)
+
+
 def _prefill_alone(T_new: int, T: int, device: torch.device) -> Tensor | None:
     return bottom_right(T_new, T, device) if T_new == T else None
 
@@ -122,6 +131,26 @@ ATTENTION = [
         "The causal mask is off by one: a token doesn't see itself. Key j may be seen "
         "from position i if j <= i, itself included.",
         mask=_off(-1),
+    ),
+    Mistake(
+        "mask-upside-down",
+        "The mask is the wrong triangle (triu): a new token sees itself and what comes "
+        "later, but nothing before. It should see what comes before: "
+        "tril(diagonal=T - T_new).",
+        mask=_upside_down,
+    ),
+    Mistake(
+        "length-read-after-appending",
+        "The cache's length is read after appending and taken for the length before, "
+        "so the mask has T_new columns too many: read len(cache) first, or subtract "
+        "T_new.",
+        mask=_too_wide,
+    ),
+    Mistake(
+        "divided-by-root-d_model",
+        "The scores are divided by √d_model; each head's vectors have length d_k, so "
+        "it should be √d_k.",
+        scale=lambda Q, K: (Q.shape[1] * Q.shape[-1]) ** -0.5,
     ),
     Mistake(
         "mask-inverted",

@@ -86,6 +86,12 @@ FORWARD = [
         places=lambda past, T_new: (past + (past > 0), T_new),
     ),
     Mistake(
+        "positions-from-1",
+        "The positions are off by one, counted from 1: the first token of all stands "
+        "at 0, the first new one at the cache's length.",
+        places=lambda past, T_new: (past + 1, T_new),
+    ),
+    Mistake(
         "positions-one-short",
         "The positions are off by one after the first chunk: they start at the last "
         "old token's place, past - 1; the first new token stands at past.",

@@ -31,9 +31,8 @@ class KVCache:
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
-        ("[self.keys, K], dim=2", "[K, self.keys], dim=2", None),
-        ("[self.values, V]", "[self.keys, V]", None),
-        ("self.values = V", "self.values = K", None),
+        ("[self.keys, K], dim=2", "[K, self.keys], dim=2", "new-keys-first"),
+        ("[self.values, V], dim=2", "[V, self.values], dim=2", "new-values-first"),
         ("return self.keys, self.values", "return K, V", "only-the-new-returned"),
         (
             "return self.keys, self.values",
@@ -95,7 +94,7 @@ class KVCache:
         ),
         ("self.V.append(V)", "self.V.append(K)", "keys-for-values"),
         ("self.K.append(K)", "self.K.append(V)", "values-for-keys"),
-        ("self.K.append(K)", "self.K.insert(0, K)", None),
+        ("self.K.append(K)", "self.K.insert(0, K)", "new-keys-first"),
         (
             "return torch.cat(self.K, dim=2), torch.cat(self.V, dim=2)",
             "return self.K, self.V",
@@ -104,12 +103,12 @@ class KVCache:
         (
             "torch.cat(self.K, dim=2), torch.cat(self.V, dim=2)",
             "torch.stack(self.K), torch.stack(self.V)",
-            None,
+            "stacked",
         ),
         (
             "    def __init__(self):\n        self.K, self.V = [], []\n",
             "    K, V = [], []\n",
-            None,
+            "shared-by-all-caches",
         ),
     ],
 )
@@ -199,9 +198,9 @@ def cached_attention(attention, x, cache):
         (".tril(past)", "", "no-mask"),
         (".tril(past)", ".tril(past + 1)", "mask-one-too-far"),
         (".tril(past)", ".tril(past - 1)", "mask-one-too-short"),
-        (".tril(past)", ".triu(past)", None),
+        (".tril(past)", ".triu(past)", "mask-upside-down"),
         (".masked_fill(~mask", ".masked_fill(mask", "mask-inverted"),
-        ("torch.ones(T, past + T", "torch.ones(T, T", None),
+        ("torch.ones(T, past + T", "torch.ones(T, T", "mask-for-new-tokens-only"),
         (
             ".tril(past)",
             ".tril(past) if past == 0 else torch.tensor(True)",
@@ -228,7 +227,7 @@ def cached_attention(attention, x, cache):
         (
             "past = len(cache)\n    k, v = cache.append(k, v)",
             "k, v = cache.append(k, v)\n    past = len(cache)",
-            None,
+            "length-read-after-appending",
         ),
         (" / math.sqrt(d_k)", "", "unscaled-scores"),
         ("math.sqrt(d_k)", "d_k", "divided-by-d_k"),
@@ -238,7 +237,7 @@ def cached_attention(attention, x, cache):
         (
             "attention.W_k(x).view(B, T, h, d_k).transpose(1, 2)",
             "attention.W_k(x).view(B, h, T, d_k)",
-            None,
+            "partly-right",
         ),
         ("return attention.W_o(out)", "return out", "no-output-projection"),
         (
@@ -246,8 +245,8 @@ def cached_attention(attention, x, cache):
             "return attention.W_o(out), cache",
             "result-form",
         ),
-        ('float("-inf")', "0.0", None),
-        ('float("-inf")', "-1e9", None),
+        ('float("-inf")', "0.0", "blocked-scores-zero"),
+        ('float("-inf")', "-1e9", "blocked-too-low-for-half"),
         (", device=x.device", "", "left-on-cpu"),
         ("attention.W_v(x)", "attention.W_k(x)", "v-from-w-k"),
     ],
@@ -344,7 +343,11 @@ def forward_with_cache(model, tokens, caches):
     ("right", "slip", "mistake"),
     [
         ("torch.arange(past, past + T", "torch.arange(T", "positions-restart"),
-        ("torch.arange(past, past + T", "torch.arange(past + 1, past + T + 1", None),
+        (
+            "torch.arange(past, past + T",
+            "torch.arange(past + 1, past + T + 1",
+            "positions-from-1",
+        ),
         (
             "torch.arange(past, past + T",
             "torch.arange(max(past - 1, 0), max(past - 1, 0) + T",
@@ -397,7 +400,7 @@ def forward_with_cache(model, tokens, caches):
         ("past + T > model", "T > model", "new-tokens-alone-checked"),
         ("past + T > model", "past + T >= model", "refused-one-too-early"),
         ("past + T > model.max_seq", "False", "not-refused"),
-        ("past + T > model.max_seq", "past > model.max_seq", None),
+        ("past + T > model.max_seq", "past > model.max_seq", "not-refused"),
         ("raise ValueError", "raise IndexError", "wrong-exception"),
         (
             "zip(model.blocks, caches)",
@@ -481,13 +484,13 @@ def generate_with_cache(model, tokens, max_new_tokens):
         (
             "logits[:, -1].argmax(dim=-1, keepdim=True)",
             "torch.multinomial(logits[:, -1].softmax(-1), 1)",
-            None,
+            "drawn-not-greedy",
         ),
-        ("return tokens", "return tokens[:, -max_new_tokens:]", None),
+        ("return tokens", "return tokens[:, -max_new_tokens:]", "new-tokens-only"),
         ("range(max_new_tokens)", "range(max_new_tokens - 1)", "one-too-few"),
         ("tokens.shape[1] + max_new_tokens > model.max_seq", "False", "not-refused"),
         ("max_new_tokens > model", "max_new_tokens >= model", "refused-one-too-early"),
-        ('raise ValueError("too long")', "tokens = tokens[:, -4:]", None),
+        ('raise ValueError("too long")', "tokens = tokens[:, -4:]", "not-refused"),
     ],
 )
 def test_slip_in_writing_is_named(right, slip, mistake):
