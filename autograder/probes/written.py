@@ -74,7 +74,7 @@ def written(
             {},
         )
         after = torch.is_grad_enabled()
-    modes = " and ".join(sorted(model.modes)) or "it never runs"
+    modes = " and ".join(sorted(model.modes)) or "eval"
     return seen | {
         "out.mode of the model while it writes": modes,
         "out.mode of the model afterwards": mode_of(model),
@@ -148,8 +148,7 @@ def written_with_cache(
     most = max(passed.values(), default=0) // B
     once = most <= T + max_new_tokens  # the last new token may pass, and needn't
     return seen | {
-        "out.mode of the model while it writes": " and ".join(sorted(modes))
-        or "it never runs",
+        "out.mode of the model while it writes": " and ".join(sorted(modes)) or "eval",
         "out.mode of the model afterwards": mode_of(model),
         "out.tokens that pass through a layer": "each once"
         if once

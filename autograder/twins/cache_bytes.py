@@ -44,6 +44,17 @@ def _in_float32_by_default(
     return cache_bytes(n_layers, n_kv_heads, d_head, seq_len, batch, bytes_per_value)
 
 
+def _always_two_bytes(
+    n_layers: int,
+    n_kv_heads: int,
+    d_head: int,
+    seq_len: int,
+    batch: int = 1,
+    bytes_per_value: int = 2,
+) -> float:
+    return cache_bytes(n_layers, n_kv_heads, d_head, seq_len, batch)
+
+
 def _forgotten(name: str, why: str) -> Mistake:
     kind = name.replace("_", "-")
     return Mistake(f"{kind}-forgotten", f"{name} has no effect: {why}", without=name)
@@ -119,6 +130,11 @@ BYTES = [
         "The result is a float; an exact int is asked for: multiply ints, and divide "
         "with // if at all.",
         give=float,
+    ),
+    Mistake(
+        "always-two-bytes",
+        "bytes_per_value has no effect: two bytes a value are counted always.",
+        wrong=_always_two_bytes,
     ),
     Mistake(
         "float32-by-default",

@@ -51,12 +51,14 @@ class KVCache:
         ),
         ("            return 0\n", "            return None\n", None),
         (
-            "            self.keys = torch.cat([self.keys, K], dim=2)\n            self.values = torch.cat([self.values, V], dim=2)\n",
+            "            self.keys = torch.cat([self.keys, K], dim=2)\n"
+            "            self.values = torch.cat([self.values, V], dim=2)\n",
             "            self.keys, self.values = K, V\n",
             "only-the-new-kept",
         ),
         (
-            "            self.keys = torch.cat([self.keys, K], dim=2)\n            self.values = torch.cat([self.values, V], dim=2)\n",
+            "            self.keys = torch.cat([self.keys, K], dim=2)\n"
+            "            self.values = torch.cat([self.values, V], dim=2)\n",
             "            pass\n",
             "only-the-first-kept",
         ),
@@ -214,12 +216,15 @@ def cached_attention(attention, x, cache):
         ),
         (
             "    k, v = cache.append(k, v)\n",
-            "    cache.append(k, v)\n    k, v = cache.append(k, v)\n    past = k.shape[2] - T\n",
+            "    cache.append(k, v)\n"
+            "    k, v = cache.append(k, v)\n"
+            "    past = k.shape[2] - T\n",
             "appended-twice",
         ),
         (
             "    k, v = cache.append(k, v)\n",
-            "    k, v = cache.append(k, v)\n    cache.append(k[:, :, past:], v[:, :, past:])\n",
+            "    k, v = cache.append(k, v)\n"
+            "    cache.append(k[:, :, past:], v[:, :, past:])\n",
             "appended-once-more",
         ),
         ("k, v = cache.append(k, v)", "k, v = cache.append(v, k)", "k-and-v-exchanged"),
@@ -409,8 +414,10 @@ def forward_with_cache(model, tokens, caches):
         ),
         (", device=tokens.device", "", "left-on-cpu"),
         (
-            "        x = x + block.drop(cached_attention(block.attn, block.norm1(x), cache))\n        x = x + block.drop(block.ff(block.norm2(x)))\n",
-            "        x = block.norm1(x + cached_attention(block.attn, x, cache))\n        x = block.norm2(x + block.ff(x))\n",
+            "        x = x + block.drop(cached_attention(block.attn, block.norm1(x), cache))\n"
+            "        x = x + block.drop(block.ff(block.norm2(x)))\n",
+            "        x = block.norm1(x + cached_attention(block.attn, x, cache))\n"
+            "        x = block.norm2(x + block.ff(x))\n",
             "post-norm",
         ),
     ],
@@ -557,16 +564,16 @@ BYTES = (
     ("body", "mistake"),
     [
         (
-            "n_layers * n_kv_heads * d_head * seq_len * batch * bytes_per_value",
+            "n_layers * CACHE * bytes_per_value",
             "keys-alone-counted",
         ),
         (
             "2 * n_layers * n_kv_heads * d_head * seq_len * bytes_per_value",
             "batch-forgotten",
         ),
-        ("2 * n_layers * n_kv_heads * d_head * seq_len * batch * 2", "wrong-value"),
+        ("2 * n_layers * CACHE * 2", "always-two-bytes"),
         (
-            "2 * n_layers * n_kv_heads * d_head * seq_len * batch",
+            "2 * n_layers * CACHE",
             "bytes-per-value-forgotten",
         ),
         (
@@ -574,15 +581,15 @@ BYTES = (
             "n-kv-heads-forgotten",
         ),
         (
-            "2 * n_kv_heads * d_head * seq_len * batch * bytes_per_value",
+            "2 * CACHE * bytes_per_value",
             "n-layers-forgotten",
         ),
         (
-            "2.0 * n_layers * n_kv_heads * d_head * seq_len * batch * bytes_per_value",
+            "2.0 * n_layers * CACHE * bytes_per_value",
             "float-result",
         ),
         (
-            "2 * n_layers * n_kv_heads * d_head * seq_len * batch * bytes_per_value / 1e9",
+            "2 * n_layers * CACHE * bytes_per_value / 1e9",
             "in-gigabytes",
         ),
         (
@@ -590,12 +597,13 @@ BYTES = (
             "sequence-squared",
         ),
         (
-            "2 * n_layers * n_kv_heads * d_head * seq_len * batch * bytes_per_value * 8",
+            "2 * n_layers * CACHE * bytes_per_value * 8",
             "in-bits",
         ),
     ],
 )
 def test_slip_in_the_bytes_is_named(body, mistake):
+    body = body.replace("CACHE", "n_kv_heads * d_head * seq_len * batch")
     assert check_source(BYTES + body).mistake == mistake
 
 
