@@ -9,7 +9,8 @@ from torch import Tensor
 import solutions.generation as solutions
 from autograder.definition import Chapter, Exercise
 from autograder.inputs import Draw, normal, whole
-from autograder.twins.filters import RESULTS, TOP_K, TOP_P, filtered
+from autograder.twins.filters import RESULTS, TOP_K, filtered
+from autograder.twins.nucleus import TOP_P
 from autograder.twins.sampling import DRAWS, TEMPERATURE, sampled
 from autograder.twins.writing import LOOP, MODES, write
 

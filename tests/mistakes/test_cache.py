@@ -414,7 +414,8 @@ def forward_with_cache(model, tokens, caches):
         ),
         (", device=tokens.device", "", "left-on-cpu"),
         (
-            "        x = x + block.drop(cached_attention(block.attn, block.norm1(x), cache))\n"
+            "        x = x + block.drop("
+            "cached_attention(block.attn, block.norm1(x), cache))\n"
             "        x = x + block.drop(block.ff(block.norm2(x)))\n",
             "        x = block.norm1(x + cached_attention(block.attn, x, cache))\n"
             "        x = block.norm2(x + block.ff(x))\n",
