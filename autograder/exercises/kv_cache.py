@@ -18,7 +18,9 @@ from autograder.twins.cached_attention import (
 from autograder.twins.forward_with_cache import FORWARD, forward
 from autograder.twins.writing_with_cache import WITH_CACHE, write_with_cache
 from solutions.attention import scaled_dot_product_attention
-from solutions.minigpt import MiniGPT
+from solutions.feed_forward import FeedForward
+from solutions.masks import causal_mask
+from solutions.minigpt import MiniGPT, TransformerBlock
 from solutions.multihead import MultiHeadAttention, merge_heads, split_heads
 
 #: How eleven tokens come: some at first, then a few at a time. Two of the usual slips
@@ -100,6 +102,10 @@ cached_attention = Exercise(
 )
 
 
+#: The model that is run, and what it is made of.
+MODEL = [MiniGPT, TransformerBlock, FeedForward, causal_mask]
+
+
 def continuing(chunks: str, max_seq: int = 11, T: int = 11) -> dict[str, Any]:
     """Texts in chunks, for a MiniGPT whose weights are given."""
     return {
@@ -119,7 +125,7 @@ forward_with_cache = Exercise(
     without=["gradients"],
     words=WORDS,
     tolerance=3e-5,
-    uses=[MiniGPT, solutions.KVCache, solutions.cached_attention],
+    uses=[*MODEL, solutions.KVCache, solutions.cached_attention],
     inputs={
         "chunks of 4, 1, 1, 2, 3, up to max_seq": continuing(CHUNKS),
         "one token at a time": continuing("1 1 1 1 1", max_seq=9, T=5),
@@ -164,7 +170,7 @@ generate_with_cache = Exercise(
     probe="written_with_cache",
     without=["edges", "dtypes", "device", "gradients"],
     uses=[
-        MiniGPT,
+        *MODEL,
         solutions.sample_next,
         solutions.KVCache,
         solutions.forward_with_cache,
