@@ -18,6 +18,9 @@ from autograder.inputs import Case
 #: What an exercise may opt out of, by name, where its contract says otherwise.
 OWED = ("edges", "dtypes", "device", "gradients", "unchanged", "repeatable")
 
+#: Probes that call the answer with a case's arguments, as the contract names them.
+PLAIN = ("call", "build", "any_width")
+
 
 @dataclass(frozen=True)
 class Chapter:
@@ -69,7 +72,7 @@ class Exercise:
     reference   the function or class in `solutions/`: name, signature and answers
     inputs      named cases, each a draw for every argument (`autograder.inputs`)
     make        for a class: the constructor's arguments, an axis's name for its size;
-                a case or a refusal may override them by name
+                a case or a refusal may override them by name, or add optional ones
     refuses     named cases for which a ValueError is owed
     twin        the reference once more, with a switch wherever people slip; for a class
                 it takes the module first: `twin(module, x, *, switch=right)`
@@ -136,12 +139,23 @@ class Exercise:
 
     def parameters(self) -> list[str]:
         """The names of a call's arguments, or of what a probe of its own takes."""
-        if self.probe not in ("call", "build"):
+        if self.probe not in PLAIN:
             return list(dict.fromkeys(k for case in self.inputs.values() for k in case))
         called = self.reference
         if inspect.isclass(called) and issubclass(called, nn.Module):
             called = called.forward
         return [name for name in inspect.signature(called).parameters if name != "self"]
+
+    def constructor(self) -> list[str]:
+        """The names of a class's arguments, in their order."""
+        return list(inspect.signature(self.reference).parameters)
+
+    def defaults(self) -> dict[str, Any]:
+        """The optional arguments and their defaults."""
+        arguments = inspect.signature(self.reference).parameters.values()
+        return {
+            one.name: one.default for one in arguments if one.default is not one.empty
+        }
 
     def answer(self, mistakes: Sequence[Mistake] = ()) -> Callable[..., Any]:
         """What a learner who made these mistakes, and no other, would hand in."""

@@ -45,18 +45,32 @@ def diagnose(
         whole = stage in ("values", "gradients")
         return _said(named, whole and not _more(seen, stage)), example
     telling = len(wrong) > 1 and _telling(first)
-    near = known(judge, wrong[:1], wrong[:1], stage) if telling else ()
+    near = known(judge, _around(seen, first), wrong[:1], stage) if telling else ()
     if near:
         what = "gradients are" if stage == "gradients" else "result is"
         text = " ".join(one.message for one in near)
         message = f"In the case “{first.trial.name}” your {what} just what this gives: "
-        found = [Diagnosis(near[0].id, message + text)]
+        text += " " + symptoms.left_out(judge.exercise, seen, wrong)
+        found = [Diagnosis(near[0].id, (message + text).strip())]
         more = symptoms.general(judge, runner, seen, wrong, stage)
         if more.mistake is not None:
             found.append(more)
         return found, smallest(judge, runner, first, near)
     found = [symptoms.general(judge, runner, seen, wrong, stage)]
     return found, smallest(judge, runner, first, ()) if stage == "values" else None
+
+
+def _around(seen: Sequence[Evidence], first: Evidence) -> list[Evidence]:
+    """The first wrong trial; in half precision with the same case in float32, where
+    the answer is right, so a mistake that is wrong there can't be the cause."""
+    if first.trial.stage != "dtypes":
+        return [first]
+    return [
+        one
+        for one in seen
+        if one is first
+        or (one.trial.stage == "values" and one.trial.case == first.trial.case)
+    ]
 
 
 def _telling(one: Evidence) -> bool:

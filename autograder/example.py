@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,9 @@ def _shows(
 ) -> Evidence | None:
     """What is seen on a smaller input, if the same mistake shows there clearly."""
     try:
-        seen = judge.look(runner, one)
+        with warnings.catch_warnings():  # a variance of one number, and the like
+            warnings.simplefilter("ignore")
+            seen = judge.look(runner, one)
     except (ValueError, IndexError, RuntimeError):
         return None  # the case can't be drawn at this size
     if "error" in seen.expected or not seen.faults or not _clear(seen.faults[0], kind):

@@ -171,7 +171,7 @@ def axes_of(case: Case) -> list[str]:
     names: list[str] = []
     for spec in case.values():
         if isinstance(spec, Draw):
-            names.extend(spec.shape.split())
+            names.extend(axis for axis in spec.shape.split() if not axis.isdigit())
         elif isinstance(spec, Size):
             names.append(spec.axis)
     return list(dict.fromkeys(names))

@@ -144,6 +144,8 @@ class Judge:
             slips = self._slips(seen) if stage == "gradients" else []
             if wrong and not _overwritten(wrong, slips):
                 found, example = diagnosis.diagnose(self, runner, seen, wrong, stage)
+                if stage == "values" and _unexplained(found, wrong):
+                    found += [one.diagnosis() for one in held if one.fault][:1]
                 verdict = self._say(_status_of(seen, wrong), checks, found)
                 return replace(verdict, example=example)
             if slips:
@@ -259,6 +261,11 @@ def _unsupported(reply: Mapping[str, Any]) -> bool:
     return isinstance(error, Mapping) and "not implemented for" in str(
         error.get("message")
     )
+
+
+def _unexplained(found: list[Diagnosis], wrong: list[Evidence]) -> bool:
+    """Whether numbers are wrong and nothing could be said of how."""
+    return found[-1].mistake is None and wrong[0].faults[0].kind == "value"
 
 
 def _wrong_in(seen: Iterable[Evidence], stage: str) -> list[Evidence]:

@@ -16,6 +16,8 @@ def relation(
     e, a = expected.double(), actual.double()
     if e.numel() < 2 or not bool(e.isfinite().all()):
         return None
+    if e.shape == a.shape and _near(e, a):
+        return None  # then anything that is nearly symmetric would seem to hold
     for found in _relations(e, a, sizes):
         return found
     return None
@@ -37,7 +39,7 @@ def _relations(e: Tensor, a: Tensor, sizes: Mapping[str, int]) -> Iterator[Relat
     if bool((a == 0).all()):
         yield "all-zero", "is all zeros."
     factor = _factor(e, a)
-    if factor is not None:
+    if factor is not None and abs(factor - 1) > 1e-3:
         named = _spelled(factor, sizes)
         how = f" (divided by {named[2:].split()[0]})" if named[:2] == "1/" else ""
         yield (

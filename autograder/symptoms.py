@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from autograder import relations
-from autograder.compare import Fault, gradients
+from autograder.compare import HALF, Fault, gradients
+from autograder.definition import Exercise
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis
 
@@ -38,8 +39,17 @@ def general(
         message += f" Return {', '.join(judge.exercise.returns)}, in this order."
     if found.mistake == "constant-factor" and not _everywhere(wrong, message):
         message = message.replace("in every place", "in every place of this case")
-    where = _where(seen, wrong)
+    if first.trial.dtype in HALF and first.faults[0].kind in ("value", "finite"):
+        message += _HALF
+    where = _where(judge.exercise, seen, wrong)
     return Diagnosis(found.mistake, f"{message} {where}".strip())
+
+
+#: Half precision is judged last, so float32 was right before.
+_HALF = (
+    " In float32 the same code is right: in half precision something overflows or is "
+    "rounded away. Compute in float32 (`x.float()`) and come back to `x.dtype` last."
+)
 
 
 def _everywhere(wrong: list[Evidence], message: str) -> bool:
@@ -84,22 +94,47 @@ def _sizes_in(first: Evidence) -> dict[str, int]:
     return {axis: sizes[axis] for axis in scaling if sizes[axis] > 1}
 
 
-def _where(seen: list[Evidence], wrong: list[Evidence]) -> str:
+def _where(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
     """Which cases are right, when some are: it narrows the search."""
     if wrong[0].trial.stage != "values":
         return f"This is so in the case “{wrong[0].trial.name}”."
     failing = {id(one) for one in wrong}
-    base = [
-        one
-        for one in seen
-        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
-    ]
-    right = [one.trial.case for one in base if id(one) not in failing]
+    right = [one.trial.case for one in _base(seen) if id(one) not in failing]
     bad = [one.trial.name for one in wrong]
     if not right:
         return ""
     listed = ", ".join(f"“{name}”" for name in right)
-    return f"Right: {listed}. Wrong: “{bad[0]}”."
+    text = f"Right: {listed}. Wrong: “{bad[0]}”."
+    return f"{text} {left_out(exercise, seen, wrong)}".strip()
+
+
+def left_out(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
+    """An argument that is left out in every wrong case, and in no other."""
+    failing = {id(one) for one in wrong}
+    bad = [id(one) for one in _base(seen) if id(one) in failing]
+    for name, value in exercise.defaults().items():
+        without = [
+            id(one)
+            for one in _base(seen)
+            if name not in one.trial.x["args"]
+            and name not in one.trial.x.get("make", ())
+        ]
+        if bad and without == bad and len(bad) < len(_base(seen)):
+            return f"So it is where `{name}` is left out; its default is {value!r}."
+    return ""
+
+
+def _base(seen: list[Evidence]) -> list[Evidence]:
+    """The cases as they are defined, without the engine's variants."""
+    return [
+        one
+        for one in seen
+        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
+    ]
+
+
+#: Words in torch's and Python's messages that have to do with the inputs' shapes.
+_OF_SHAPES = ("size", "shape", "dimension", "expand", "unpack")
 
 
 def _error(first: Evidence, fault: Fault) -> Diagnosis:
@@ -113,7 +148,7 @@ def _error(first: Evidence, fault: Fault) -> Diagnosis:
     message = f"Your code raises {kind}{line}: {text}"
     message = message.rstrip(". ") + "."
     shapes = _shapes(first)
-    if shapes and any(w in text for w in ("size", "shape", "dimension", "expand")):
+    if shapes and any(w in text for w in _OF_SHAPES):
         message += f" The inputs were {shapes}."
     if "requires grad" in text and "numpy" in text:
         message += " Stay in torch: NumPy stops the gradient."
@@ -238,11 +273,13 @@ def _axes_counted(shape: list[int]) -> str:
 def _dtype(first: Evidence, fault: Fault) -> Diagnosis:
     got = str(fault.actual.dtype).removeprefix("torch.")
     want = str(fault.expected.dtype).removeprefix("torch.")
-    return Diagnosis(
-        "wrong-dtype",
-        f"{_result(fault)} is {got}, where {want} is asked for: results keep "
-        "the dtype of the inputs.",
-    )
+    message = f"{_result(fault)} is {got}, where {want} is asked for"
+    args: Mapping[str, Any] = first.trial.x["args"]
+    if any(
+        getattr(value, "dtype", None) == fault.expected.dtype for value in args.values()
+    ):
+        message += ": results keep the dtype of the inputs"
+    return Diagnosis("wrong-dtype", f"{message}.")
 
 
 def _finite(first: Evidence, fault: Fault) -> Diagnosis:
@@ -276,6 +313,13 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             f"Your code returns {_form(fault.actual)}, expected is "
             f"{_form(fault.expected)} for {_call(first)}.",
         )
+    if first.actual.get("again") is False and first.expected.get("again"):
+        return Diagnosis(
+            "differs-when-repeated",
+            "The numbers are not the expected ones, and called a second time your code "
+            "gives others again: something is drawn at random (a dropout?) or kept "
+            "between calls.",
+        )
     unused = _unused(first)
     if unused:
         return Diagnosis(
@@ -288,12 +332,33 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             related = relations.relation(one.expected, one.actual, _sizes_in(first))
             if related:
                 return Diagnosis(related[0], f"{_result(one)} {related[1]}")
+    far = float((fault.expected.double() - fault.actual.double()).abs().max())
+    if far < 1e-3 * float(fault.expected.abs().max()):
+        return Diagnosis(
+            "nearly-right",
+            f"{_result(fault)} is nearly right, at most {far:.1g} off, but not exact: "
+            "look for a rounded constant, an approximate formula, or an eps.",
+        )
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
-    return Diagnosis(
-        None,
+    message = (
         f"{_result(fault)} has the right shape and other numbers: {right} of {total} "
-        "agree with the expected ones.",
+        "agree with the expected ones."
     )
+    extra = _extra_parameters(first)
+    if extra:
+        return Diagnosis(
+            "extra-parameters",
+            f"{message} Besides the parameters asked for, the module has {extra}: no "
+            "weights are loaded for them, so they keep the numbers they start with.",
+        )
+    return Diagnosis(None, message)
+
+
+def _extra_parameters(first: Evidence) -> str:
+    wanted, has = first.expected.get("parameters"), first.actual.get("parameters")
+    if not isinstance(wanted, Mapping) or not isinstance(has, Mapping):
+        return ""
+    return ", ".join(f"`{name}`" for name in has if name not in wanted)
 
 
 def _call(first: Evidence) -> str:
@@ -363,6 +428,13 @@ def _device(first: Evidence) -> Diagnosis:
     error = first.faults[0].actual
     line = error.get("line") if isinstance(error, Mapping) else ""
     at = f" (`{line}`)" if line else ""
+    if not any(isinstance(value, Tensor) for value in first.trial.x["args"].values()):
+        name = next(iter(first.trial.x["weights"]))
+        return Diagnosis(
+            "left-on-cpu",
+            f"A tensor is made on the CPU, wherever the module is{at}: give "
+            f"`device=self.{name}.device`.",
+        )
     return Diagnosis(
         "left-on-cpu",
         f"A tensor is made on the CPU, wherever the inputs are{at}: give "

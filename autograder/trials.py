@@ -146,7 +146,8 @@ def _request(
     }
     if exercise.make is not None:
         x["keeps"] = list(exercise.keeps)
-        x["make"] = {name: _named(values.pop(name), sizes) for name in exercise.make}
+        made = [name for name in exercise.constructor() if name in values]
+        x["make"] = {name: _named(values.pop(name), sizes) for name in made}
         x["weights"] = _weights(exercise, x["make"], seed, dtype)
     known = [name for name in exercise.parameters() if name in values]
     return x | _arguments(exercise, {name: values[name] for name in known})

@@ -10,9 +10,11 @@ from autograder.probes.basic import PROBES, run
 from autograder.probes.corruption import corruption
 from autograder.probes.residual import residual
 from autograder.probes.traces import traceless
+from autograder.probes.widths import any_width
 
 __all__ = ["PROBES", "run"]
 
+PROBES["any_width"] = any_width
 PROBES["corruption"] = corruption
 PROBES["residual"] = residual
 PROBES["traceless"] = traceless

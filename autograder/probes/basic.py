@@ -21,11 +21,13 @@ families, `largest`, `parameters` (name to shape), `kept` attributes, `error` or
 
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from autograder.probes.devices import OneDevice
 from autograder.probes.watch import Watch
 
 Probe = Callable[
@@ -85,7 +87,8 @@ def observe(
 ) -> dict[str, Any]:
     """Call `fn` twice, the second time with gradients, and note what happens."""
     given = {name: _copy(value, x["device"]) for name, value in x["args"].items()}
-    with Watch(x["watch"], x["sizes"]) as watch:
+    strict = OneDevice() if x["device"] == "meta" else nullcontext()
+    with strict, Watch(x["watch"], x["sizes"]) as watch:
         out = _called(fn, given, x)
     seen: dict[str, Any] = _flat(out)
     seen["changed"] = [
@@ -168,7 +171,8 @@ def _flat(out: Any) -> dict[str, Any]:
             for i, one in enumerate(out[:16])
         }
         return {"kind": f"{len(out)} values"} | flat
-    return {"kind": type(out).__name__, "out": _plain(out)}
+    plain = float(out) if isinstance(out, float) else out  # NumPy's floats are floats
+    return {"kind": type(plain).__name__, "out": _plain(plain)}
 
 
 def _plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import linecache
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -309,3 +310,154 @@ def test_an_operation_that_torch_lacks_in_half_precision_is_nobodys_mistake():
         ),
     )
     assert verdict.passed
+
+
+def test_what_overflows_in_half_precision_is_said_to_be_right_in_float32():
+    # 1e4 * x fits into float16, the products don't
+    body = "(1e4 * x) @ y.mT / 1e4 / x.shape[-1] ** 0.5"
+    verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
+    assert "In float32 the same code is right" in verdict.message
+    assert "x.float()" in verdict.message
+
+
+class Biased(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        self.W_b = nn.Linear(d_model, d_model)
+
+
+def test_parameters_that_nothing_loads_are_told():
+    verdict = check(GATE, Biased)
+    assert verdict.mistake == "extra-parameters"
+    assert "`W_b.bias`" in verdict.message
+
+
+class Dropping(Gate):
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x), 0.3)
+
+
+def test_a_dropout_is_told_by_the_second_call():
+    verdict = check(GATE, Dropping)
+    assert verdict.mistake == "differs-when-repeated"
+    assert "drawn at random" in verdict.message
+
+
+def test_the_search_for_a_small_example_warns_of_nothing(recwarn):
+    # `std` warns where a smaller example has one number only
+    body = "(x @ y.mT / x.shape[-1] ** 0.5).std(-1, keepdim=True)"
+    assert check(SCALED, answers(f"def f(x, y):\n    return {body}")).example
+    assert not recwarn.list
+
+
+def test_a_mistake_that_is_wrong_in_float32_is_no_cause_in_half_precision():
+    case = SCALED.inputs["rows and columns"]
+    exercise = Exercise(
+        scaled,
+        inputs={"rows and columns": case, "again": case},
+        hints=["one", "two", "three"],
+        mistakes=[Mistake("zeros", "All is 0.", wrong=lambda x, y: 0 * scaled(x, y))],
+    )
+    body = "x @ y.mT / x.shape[-1] ** 0.5 * (x.dtype != torch.half)"
+    verdict = check(exercise, answers(f"def f(x, y):\n    return {body}"))
+    assert verdict.mistake != "zeros"
+    assert "In float32 the same code is right" in verdict.message
+
+
+def test_a_result_that_is_a_little_off_is_not_called_one_time_the_right_one():
+    body = "x @ y.mT / x.shape[-1] ** 0.5 * 1.0001"
+    verdict = check(SCALED, answers(f"def f(x, y):\n    return {body}"))
+    assert not verdict.passed
+    assert "1 times" not in verdict.message
+
+
+def twice_gives_twice(theirs, x):
+    """twice x gives twice the result"""
+    return torch.allclose(theirs(**x | {"x": 2 * x["x"]}), 2 * theirs(**x))
+
+
+def test_what_no_known_mistake_explains_is_held_against_the_properties():
+    exercise = Exercise(
+        scaled,
+        inputs=SCALED.inputs,
+        hints=SCALED.hints,
+        properties=[twice_gives_twice],
+    )
+    last = check(exercise, lambda x, y: (x @ y.mT) ** 2).diagnosis[-1]
+    assert last.message.startswith("It should hold that twice x gives twice")
+
+
+def test_numbers_that_are_nearly_right_are_not_called_misplaced():
+    verdict = check(SCALED, lambda x, y: scaled(x, y) + 1e-4 * torch.sin(x[..., :1]))
+    assert verdict.mistake == "nearly-right"
+
+
+def test_a_float_of_numpy_is_a_float():
+    def half(n):
+        """The reference of a small exercise."""
+        return n / 2
+
+    exercise = Exercise(half, inputs={"three": {"n": 3}}, hints=["1", "2", "3"])
+    assert check(exercise, lambda n: np.float64(1.5)).passed
+    assert not check(exercise, lambda n: np.float64(2.5)).passed
+
+
+def powers(x, exponent=2):
+    """The reference of an exercise with a default."""
+    return x**exponent
+
+
+POWERS = Exercise(
+    powers,
+    inputs={
+        "by default": {"x": positive("n 3")},
+        "cubes": {"x": positive("n 3"), "exponent": 3},
+    },
+    hints=["", "", ""],
+)
+
+
+def test_a_wrong_default_is_described():
+    verdict = check(POWERS, answers("def f(x, exponent=4):\n    return x**exponent"))
+    assert "where `exponent` is left out; its default is 2" in verdict.message
+
+
+def test_a_result_drawn_at_random_is_described():
+    verdict = check(
+        SCALED,
+        answers("def f(x, y):\n    return x @ y.mT + torch.rand(5, 7)"),
+    )
+    assert verdict.mistake == "differs-when-repeated"
+
+
+def test_shapes_with_numbers_are_told():
+    # The error's message tells the shapes of the inputs.
+    verdict = check(POWERS, answers("def f(x, exponent=2):\n    return x @ x"))
+    assert "The inputs were x (5, 3)" in verdict.message
+
+
+def strict(x):
+    """The reference of an exercise that refuses zeros."""
+    if bool((x <= 0).any()):
+        raise ValueError("not positive")
+    return x.log()
+
+
+def stricter(x, *, most=10.0):
+    if bool((x > most).any()):
+        raise ValueError("too large")
+    return strict(x)
+
+
+STRICT = Exercise(
+    strict,
+    inputs={"numbers": {"x": positive("n m")}},
+    hints=["", "", ""],
+    twin=stricter,
+    mistakes=[Mistake("large-refused", "Numbers above 1 are refused.", most=1.0)],
+)
+
+
+def test_a_refusal_is_the_same_in_other_words():
+    text = "def f(x):\n    assert x.max() <= 1, 'out of range'\n    return x.log()"
+    assert check(STRICT, answers(text)).mistake == "large-refused"

@@ -42,6 +42,11 @@ def test_what_it_keeps_stays_between_requests(lab):
     assert lab.out(source) == 1
 
 
+def test_each_request_finds_the_same_random_numbers(lab):
+    source = "import torch\ndef f():\n    return torch.rand(3)\n"
+    assert torch.equal(lab.out(source, calls=1), lab.out(source, calls=3))
+
+
 def test_an_unknown_probe_is_the_graders_mistake(lab):
     with (
         lab.server.worker(Job("f", "def f(): pass")) as worker,
