@@ -1,6 +1,7 @@
 """What chapter 9 draws: where parameters are, texts, and predictions by depth."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
@@ -18,7 +19,7 @@ def draw_parameters(counts: Mapping[str, Mapping[str, int]], title: str) -> Axes
     counts: by model, how many parameters each part holds. Beside a bar stands the sum.
     """
     _, ax = plt.subplots(figsize=(7, 0.62 * len(counts) + 1.1))
-    for row, (model, parts) in enumerate(counts.items()):
+    for row, parts in enumerate(counts.values()):
         total, left = sum(parts.values()), 0.0
         for (part, count), colour in zip(parts.items(), PALETTE, strict=False):
             share = count / total
@@ -28,7 +29,7 @@ def draw_parameters(counts: Mapping[str, Mapping[str, int]], title: str) -> Axes
                 ax.text(
                     middle, row, f"{share:.0%}", ha="center", va="center", color=PAPER
                 )
-            if row == 0:
+            if row == 0 and share > 0.045:
                 ax.text(middle, -0.5, part, ha="center", va="bottom", color=colour)
             left += share
         ax.text(1.01, row, f"{total / 1e6:,.1f} M", va="center", color=INK)
@@ -49,9 +50,9 @@ def draw_texts(texts: Mapping[str, str], columns: int = 60, rows: int = 9) -> Ax
     for name, some in lines.items():
         ax.text(0, y, name, fontweight="bold", color=PALETTE[0], va="top")
         y += 1.3
-        style = {"family": "monospace", "fontsize": SIZE, "color": INK, "va": "top"}
+        style: dict[str, Any] = {"family": "monospace", "fontsize": SIZE, "va": "top"}
         for line in some:
-            ax.text(0, y, line.replace("$", r"\$"), **style)
+            ax.text(0, y, line.replace("$", r"\$"), color=INK, **style)
             y += 1
         y += 1.1
     ax.set(xlim=(0, columns), ylim=(height, 0))
@@ -85,12 +86,12 @@ def draw_lens(
     for i, row in enumerate(guesses):
         for j, guess in enumerate(row):
             ink = PAPER if chances[i, j] > 0.6 else INK
-            style = {"family": "monospace", "color": ink, "fontsize": SIZE}
-            guess = guess.replace("$", r"\$")
-            ax.text(j + 0.5, i + 0.5, guess, ha="center", va="center", **style)
+            style: dict[str, Any] = {"family": "monospace", "fontsize": SIZE}
+            style |= {"ha": "center", "va": "center", "color": ink}
+            ax.text(j + 0.5, i + 0.5, guess.replace("$", r"\$"), **style)
     ax.set_xticks(torch.arange(T) + 0.5, [c.replace("$", r"\$") for c in text])
     for label in ax.get_xticklabels():
-        label.set_family("monospace")
+        label.set_fontfamily("monospace")
     ax.set_yticks(torch.arange(depths) + 0.5, rows)
     ax.invert_yaxis()
     ax.tick_params(length=0, labeltop=True, labelbottom=False)
