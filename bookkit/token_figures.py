@@ -65,12 +65,14 @@ def draw_shift(text: Sequence[str]) -> Axes:
     return ax
 
 
-def draw_samples(samples: Mapping[str, str], columns: int = 46, lines: int = 4) -> Axes:
+def draw_samples(samples: Mapping[str, str], columns: int = 72, lines: int = 3) -> Axes:
     """Set what a model wrote in boxes, each under its name.
 
     Characters that can't be seen are dots.
     """
-    _, ax = plt.subplots(figsize=(6.4, 0.3 + len(samples) * (lines + 1.3) * 0.19))
+    _, ax = plt.subplots(
+        figsize=((columns + 4) * 0.0785, len(samples) * (lines + 1.1) * 0.19)
+    )
     y = 0.0
     for name, text in samples.items():
         ax.text(0, y, name, fontweight="bold", color=INK, va="top")
@@ -93,6 +95,23 @@ def _wrapped(text: str, columns: int) -> list[str]:
         starts = range(0, max(len(shown), 1), columns)
         lines += [shown[at : at + columns] for at in starts]
     return lines
+
+
+def label_ends(ax: Axes, names: Sequence[str], gap: float) -> None:
+    """Write each line's name behind its last point; names keep a gap upwards."""
+    ends = [
+        (float(line.get_ydata()[-1]), name, line)
+        for name, line in zip(names, ax.lines, strict=True)
+    ]
+    free = -float("inf")
+    for y, name, line in sorted(ends, key=lambda end: end[0]):
+        free = max(y, free)
+        x = float(line.get_xdata()[-1])
+        style = {"color": line.get_color(), "fontweight": "bold", "va": "center"}
+        ax.annotate(
+            name, (x, free), (8, 0), textcoords="offset points", fontsize=9, **style
+        )
+        free += gap
 
 
 def draw_charts(charts: Mapping[str, Chart]) -> Figure:
