@@ -71,7 +71,7 @@ def draw_samples(samples: Mapping[str, str], columns: int = 72, lines: int = 3) 
     Characters that can't be seen are dots.
     """
     _, ax = plt.subplots(
-        figsize=((columns + 4) * 0.0785, len(samples) * (lines + 1.1) * 0.19)
+        figsize=((columns + 4) * 0.087, len(samples) * (lines + 1.1) * 0.19)
     )
     y = 0.0
     for name, text in samples.items():
