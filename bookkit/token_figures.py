@@ -2,8 +2,10 @@
 
 import html
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -58,7 +60,7 @@ def draw_shift(text: Sequence[str]) -> Axes:
             shown = token.replace(" ", "␣")
             ax.text(t + 0.46, y + 0.4, shown, ha="center", va="center", color=INK)
     for t in range(T):
-        style = {"arrowstyle": "->", "color": MUTED, "lw": 1}
+        style: dict[str, Any] = {"arrowstyle": "->", "color": MUTED, "lw": 1}
         ax.annotate("", (t + 0.46, 2.02), (t + 0.46, 1.78), arrowprops=style)
     ax.set(xlim=(-1.6, T + 1), ylim=(3, -0.1))
     ax.axis("off")
@@ -79,7 +81,7 @@ def draw_samples(samples: Mapping[str, str], columns: int = 72, lines: int = 3) 
         box = Rectangle((2, y - 0.15), columns + 1, lines + 0.5, color="#f3f6f9")
         ax.add_patch(box)
         for row, line in enumerate(_wrapped(text, columns)[:lines]):
-            style = {"family": "monospace", "fontsize": 9, "va": "top"}
+            style: dict[str, Any] = {"family": "monospace", "fontsize": 9, "va": "top"}
             ax.text(2.6, y + row, line, color=INK, parse_math=False, **style)
         y += lines + 1.1
     ax.set(xlim=(0, columns + 3), ylim=(y, -0.4))
@@ -100,17 +102,15 @@ def _wrapped(text: str, columns: int) -> list[str]:
 def label_ends(ax: Axes, names: Sequence[str], gap: float) -> None:
     """Write each line's name behind its last point; names keep a gap upwards."""
     ends = [
-        (float(line.get_ydata()[-1]), name, line)
+        (*np.asarray(line.get_xydata(), dtype=float)[-1].tolist(), name, line)
         for name, line in zip(names, ax.lines, strict=True)
     ]
     free = -float("inf")
-    for y, name, line in sorted(ends, key=lambda end: end[0]):
+    for x, y, name, line in sorted(ends, key=lambda end: end[1]):
         free = max(y, free)
-        x = float(line.get_xdata()[-1])
-        style = {"color": line.get_color(), "fontweight": "bold", "va": "center"}
-        ax.annotate(
-            name, (x, free), (8, 0), textcoords="offset points", fontsize=9, **style
-        )
+        style: dict[str, Any] = {"fontweight": "bold", "va": "center", "fontsize": 9}
+        style |= {"color": line.get_color(), "textcoords": "offset points"}
+        ax.annotate(name, (x, free), (8, 0), **style)
         free += gap
 
 
@@ -123,7 +123,7 @@ def draw_charts(charts: Mapping[str, Chart]) -> Figure:
         ax.set(ylim=(0, 6.2), title=name)
     for name, colour, y in [("batch", PALETTE[0], 0.88), ("unseen", PALETTE[1], 0.74)]:
         first = axes.flat[0]
-        style = {"fontweight": "bold", "fontsize": 9, "ha": "right"}
+        style: dict[str, Any] = {"fontweight": "bold", "fontsize": 9, "ha": "right"}
         first.text(0.97, y, name, color=colour, transform=first.transAxes, **style)
     fig.supxlabel("training step", color=INK, fontsize=10)
     fig.supylabel("loss a byte, in nats", color=INK, fontsize=10)
