@@ -306,6 +306,25 @@ INSIDE = [
         bend=F.relu,
     ),
     Mistake(
+        "tanh-approximation",
+        "The feed-forward network bends with GELU's tanh approximation, a known "
+        "variant; it should be the exact GELU, as in FeedForward.",
+        bend=partial(F.gelu, approximate="tanh"),
+    ),
+    Mistake(
+        "sigmoid-approximation",
+        "The feed-forward network bends with x * sigmoid(1.702 x), the sigmoid "
+        "approximation of GELU; it should be the exact GELU, as in FeedForward.",
+        bend=lambda x: x * torch.sigmoid(1.702 * x),
+    ),
+    Mistake(
+        "extra-norm-at-the-end",
+        "The block's result is normed once more, by an extra norm at the end; it "
+        "should leave the stream as it is: the model has one final norm, after all "
+        "its blocks.",
+        end=lambda module, x: F.layer_norm(x, x.shape[-1:]),
+    ),
+    Mistake(
         "silu-for-gelu",
         "The feed-forward network bends with SiLU; it should be GELU, as in "
         "FeedForward.",

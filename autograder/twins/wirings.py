@@ -18,13 +18,14 @@ from autograder.twins.multihead import INHERITED, LAYER
 #: Slips of attention that a block shows which has attention written out inside.
 WRITTEN_OUT = [
     row
-    for row in [*CUTS[:1], *JOINS[:1], *LAYER[:2], *INHERITED]
+    for row in [*CUTS[:1], *JOINS[:1], *LAYER, *INHERITED]
     if row.id
     in (
         "cut-by-view",
         "joined-by-reshape",
         "divided-by-root-d_model",
         "no-output-projection",
+        "batch-taken-for-positions",
         "unscaled-scores",
         "softmax-over-queries",
         "blocked-scores-zero",

@@ -62,6 +62,19 @@ class CrossAttention(nn.Module):
         ("self.W_q(x)", "self.W_q(memory)", "queries-from-memory"),
         ("self.W_v(memory)", "self.W_k(memory)", "v-from-w-k"),
         ("self.W_k(memory)", "self.W_q(memory)", "k-from-w-q"),
+        (
+            "q = self.split(self.W_q(x))\n        k = self.split(self.W_k(memory))",
+            "q = self.split(self.W_k(x))\n        k = self.split(self.W_q(memory))",
+            "q-and-k-exchanged",
+        ),
+        (
+            "scores = q @",
+            "B, h, m, d = k.shape\n"
+            "        k, v = self.W_k(memory), self.W_v(memory)\n"
+            "        k, v = k.view(B, h, m, d), v.view(B, h, m, d)\n"
+            "        scores = q @",
+            "keys-and-values-cut-by-view",
+        ),
         ("def forward(self, x, memory", "def forward(self, memory, x", None),
         (" / math.sqrt(self.d_k)", "", "unscaled-scores"),
         ("math.sqrt(self.d_k)", "self.d_k", "divided-by-d_k"),
@@ -203,6 +216,17 @@ SECOND = "x = x + self.ff(self.norm2(x))"
         (SECOND, "pass", "feed-forward-missing"),
         (FIRST, "pass", "attention-missing"),
         ("return x\n", "return self.norm2(x)\n", "norm-at-the-end"),
+        (
+            "return x\n",
+            "return nn.functional.layer_norm(x, x.shape[-1:])\n",
+            "extra-norm-at-the-end",
+        ),
+        (
+            SECOND,
+            "z = self.ff.W_1(self.norm2(x))\n"
+            "        x = x + self.ff.W_2(z * torch.sigmoid(1.702 * z))",
+            "sigmoid-approximation",
+        ),
         (f"{FIRST}\n        {SECOND}", f"{SECOND}\n        {FIRST}", "order-reversed"),
         (
             f"{FIRST}\n        {SECOND}",
@@ -264,7 +288,7 @@ SECOND = "x = x + self.ff(self.norm2(x))"
             "z = self.ff.W_1(self.norm2(x))\n"
             "        z = nn.functional.gelu(z, approximate='tanh')\n"
             "        x = x + self.ff.W_2(z)",
-            "nearly-right",
+            "tanh-approximation",
         ),
         ("self.norm2 = nn.LayerNorm(d_model)", "pass", "parameter-missing"),
         (
