@@ -603,3 +603,20 @@ def test_unusual_share_is_accepted(body):
     source = f"def feed_forward_share(d_model, ff_dim):\n    return {body}\n"
     verdict = check_source(source)
     assert verdict.status == "passed", verdict.message
+
+
+def test_network_of_three_axes_by_inheritance_is_accepted():
+    verdict = check_source("""
+    from collections import OrderedDict
+    from torch import nn
+
+    class FeedForward(nn.Sequential):
+        def __init__(self, d_model, ff_dim):
+            up, down = nn.Linear(d_model, ff_dim), nn.Linear(ff_dim, d_model)
+            super().__init__(OrderedDict(W_1=up, gelu=nn.GELU(), W_2=down))
+
+        def forward(self, x):
+            B, T, C = x.shape
+            return super().forward(x.view(B * T, C)).view(B, T, C)
+    """)
+    assert verdict.passed, verdict.message
