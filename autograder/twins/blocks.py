@@ -313,12 +313,6 @@ INSIDE = [
         bend=F.relu,
     ),
     Mistake(
-        "tanh-approximation",
-        "The feed-forward network bends with GELU's tanh approximation, a known "
-        "variant; it should be the exact GELU, as in FeedForward.",
-        bend=partial(F.gelu, approximate="tanh"),
-    ),
-    Mistake(
         "sigmoid-approximation",
         "The feed-forward network bends with x * sigmoid(1.702 x), the sigmoid "
         "approximation of GELU; it should be the exact GELU, as in FeedForward.",

@@ -295,7 +295,7 @@ SECOND = "x = x + self.ff(self.norm2(x))"
             "z = self.ff.W_1(self.norm2(x))\n"
             "        z = nn.functional.gelu(z, approximate='tanh')\n"
             "        x = x + self.ff.W_2(z)",
-            "tanh-approximation",
+            "nearly-right",
         ),
         ("self.norm2 = nn.LayerNorm(d_model)", "pass", "parameter-missing"),
         (
