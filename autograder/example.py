@@ -202,6 +202,8 @@ def _numbers(value: Any, start: int = 0) -> str:
         return f"{value:g}"
     if not isinstance(value, Tensor):
         return str(value)
+    if value.numel() == 0:
+        return "no numbers"
     if value.numel() > SHOWN:
         flat = [_number(one) for one in value.flatten()[start : start + 6].tolist()]
         before = "…  " if start else ""

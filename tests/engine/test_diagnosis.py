@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.compare import alike
 from autograder.definition import Exercise, Mistake
 from autograder.inputs import positive
 from autograder.judge import check
@@ -525,3 +526,18 @@ def test_a_number_as_text_is_told():
     exercise = Exercise(twice, inputs={"three": {"n": 3}}, hints=["1", "2", "3"])
     message = check(exercise, lambda n: str(2 * n)).message
     assert "returns the text '6', where the int 6" in message
+
+
+def test_a_result_without_numbers_is_judged():
+    verdict = check(SCALED, answers("def f(x, y):\n    return (x @ y.mT)[..., :0]"))
+    assert not verdict.passed
+    assert "shape" in verdict.message
+    assert "no numbers" in verdict.example.rows[0].yours
+
+
+def test_complex_numbers_are_told_from_other_complex_numbers():
+    near = {"kind": "one tensor", "out": torch.ones(3) + 1j}
+    far = {"kind": "one tensor", "out": torch.ones(3) - 1j}
+    assert alike(near, near, 1e-5)
+    assert not alike(near, far, 1e-5)
+    assert not alike(near, near | {"out": torch.ones(3)}, 1e-5)
