@@ -150,10 +150,12 @@ def _first_difference(expected: Any, actual: Any) -> int | None:
 def _example(exercise: Exercise, seen: Evidence) -> Example | None:
     rows = []
     e, a = compare.outputs(seen.expected), compare.outputs(seen.actual)
-    if "error" in seen.actual or not e or all(map(compare.is_fact, e)):
+    if "error" in seen.actual or all(map(compare.is_fact, e)):
         return None
     names = _result_names(exercise, len(e))
     for key, name in zip(e, names, strict=False):
+        if compare.is_fact(key):
+            continue  # a fact is told in words, not shown
         rows.append(_row(name, e[key], a.get(key, "nothing")))
     inputs = tuple(
         (name, _numbers(value)) for name, value in seen.trial.x["args"].items()
@@ -200,6 +202,8 @@ def _numbers(value: Any, start: int = 0) -> str:
         return f"{value:g}"
     if not isinstance(value, Tensor):
         return str(value)
+    if value.numel() == 0:
+        return "no numbers"
     if value.numel() > SHOWN:
         flat = [_number(one) for one in value.flatten()[start : start + 6].tolist()]
         before = "…  " if start else ""

@@ -23,6 +23,7 @@ AXES: dict[str, int] = {
     "d_v": 9,
     "d": 12,
     "H": 11,
+    "V": 13,
     "kv": 3,
     "groups": 2,
 }

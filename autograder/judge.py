@@ -146,6 +146,7 @@ class Judge:
                 found, example = diagnosis.diagnose(self, runner, seen, wrong, stage)
                 if stage == "values" and _unexplained(found, wrong):
                     found += [one.diagnosis() for one in held if one.fault][:1]
+                found += [one for one in slips if one.mistake == "input-changed"]
                 verdict = self._say(_status_of(seen, wrong), checks, found)
                 return replace(verdict, example=example)
             if slips:
@@ -264,8 +265,9 @@ def _unsupported(reply: Mapping[str, Any]) -> bool:
 
 
 def _unexplained(found: list[Diagnosis], wrong: list[Evidence]) -> bool:
-    """Whether numbers are wrong and nothing could be said of how."""
-    return found[-1].mistake is None and wrong[0].faults[0].kind == "value"
+    """Whether numbers are wrong and nothing could be said of how, or just where."""
+    where = found[-1].mistake in (None, "partly-right")
+    return where and wrong[0].faults[0].kind == "value"
 
 
 def _wrong_in(seen: Iterable[Evidence], stage: str) -> list[Evidence]:

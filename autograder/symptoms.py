@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -164,14 +164,27 @@ def _shapes(first: Evidence) -> str:
     )
 
 
+#: How many names of parameters are told: a model has a hundred.
+_NAMES = 6
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first of some names, and how many more there are."""
+    listed = list(names)
+    more = len(listed) - _NAMES
+    if more <= 1:
+        return ", ".join(listed)
+    return ", ".join(listed[:_NAMES]) + f" and {more} more"
+
+
 def _parameters(first: Evidence, fault: Fault) -> Diagnosis:
     wanted: Mapping[str, list[int]] = fault.expected
     has: Mapping[str, list[int]] = fault.actual
     missing = [name for name in wanted if name not in has]
     if missing:
-        listed = ", ".join(f"`{name}`" for name in missing)
+        listed = _some(f"`{name}`" for name in missing)
         extra = [name for name in has if name not in wanted]
-        also = ", ".join(f"`{name}`" for name in extra) or "none"
+        also = _some(f"`{name}`" for name in extra) or "none"
         return Diagnosis(
             "parameter-missing",
             f"The module has no parameter {listed}. The names are part of the "
@@ -219,6 +232,8 @@ def _form(value: Any) -> str:
             return "one tensor"
         if kind.endswith("values"):
             return kind
+        if kind == "str":
+            return f"the text {value.get('out')!r}"
         value = value.get("out", kind)
     if value is None:
         return "None"
@@ -358,6 +373,11 @@ def _value(first: Evidence, fault: Fault) -> Diagnosis:
             f"{_result(fault)} is nearly right, at most {far:.1g} off, but not exact: "
             "look for a rounded constant, an approximate formula, or an eps.",
         )
+    if fault.expected.numel() == 1:
+        got, want = fault.actual.item(), fault.expected.item()
+        return Diagnosis(
+            None, f"{_result(fault)} is {got:.4g}, where {want:.4g} is expected."
+        )
     right, total = relations.agreeing(fault.expected, fault.actual, first.tol)
     message = (
         f"{_result(fault)} has the right shape and other numbers: {right} of {total} "
@@ -397,7 +417,7 @@ def _unused(first: Evidence) -> str:
         and float(value.abs().max()) > 1e-3
         and (has.get(key) is None or float(has[key].abs().max()) == 0)
     ]
-    return ", ".join(names) if len(names) < len(has) else ""
+    return _some(names) if len(names) < len(has) else ""
 
 
 def _gradient(first: Evidence) -> Diagnosis:
@@ -408,7 +428,7 @@ def _gradient(first: Evidence) -> Diagnosis:
             "no-gradient",
             f"The values are right, but not with gradients. {found.message}",
         )
-    names = ", ".join(
+    names = _some(
         f"`{one.key.removeprefix('grad.')}`"
         for one in first.gradient_faults
         if one.kind == fault.kind

@@ -22,6 +22,8 @@ from bookkit.figures import AMOUNT, INK, MUTED, PALETTE, PAPER
 
 CELL = 24  # units of a grid's cell; the page scales a picture to its width
 DIAL = 40  # units of a dial's radius
+ROW = 15  # units of a bar's height
+BAR = 190  # units of the longest bar
 EMPTY = "#e3e8ed"  # a cell of value 0, which has to be seen beside the white card
 FONT = "font-family='system-ui, sans-serif'"
 
@@ -101,6 +103,38 @@ def clocks(
         body += _text(x, y + DIAL + 17, str(name))
     width = step * len(turned)
     return Picture(body, max(width, 8 * len(title)), top + 2 * DIAL + 26)
+
+
+def bars(
+    values: Sequence[float] | torch.Tensor,
+    names: Sequence[object],
+    title: str = "",
+    *,
+    per: float = 1.0,
+) -> Picture:
+    """Draw a bar for each number from 0 to `per`, with its name and the number.
+
+    values (n,), n names. A number that is exactly 0 is written as a dash.
+    """
+    sizes = torch.as_tensor(values).tolist()
+    if len(sizes) != len(names):
+        raise ValueError(f"{len(sizes)} values, but {len(names)} names")
+    left = 12 + 7 * max(len(str(name)) for name in names)
+    top = 26 if title else 4
+    body = _text(0, 14, title, weight="bold", anchor="start") if title else ""
+    for i, (size, name) in enumerate(zip(sizes, names, strict=True)):
+        y, length = top + i * (ROW + 3), round(BAR * min(size / per, 1.0), 1)
+        said = f"{size:.3f}" if size else "–"
+        body += (
+            _text(
+                left - 6, y + ROW - 4, str(name), INK if size else MUTED, anchor="end"
+            )
+            + f"<rect x='{left}' y='{y}' width='{length:g}' height='{ROW}' "
+            f"fill='{PALETTE[0]}'/>"
+            + _text(left + length + 6, y + ROW - 4, said, MUTED, anchor="start")
+        )
+    width = left + BAR + 44
+    return Picture(body, max(width, 8 * len(title)), top + len(sizes) * (ROW + 3))
 
 
 def side_by_side(*pictures: Picture) -> Picture:

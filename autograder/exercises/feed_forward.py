@@ -67,11 +67,12 @@ def tokens_apart(theirs: Theirs, x: Inputs) -> bool:
     return same(theirs(**x)[..., 1:, :], theirs(x=other)[..., 1:, :])
 
 
+#: Modules are given (B, T, C); any other number of axes is asked of functions only.
 TOKENS: dict[str, dict[str, Any]] = {
-    "tokens": {"x": normal("... T d")},
-    "as many hidden features as features": {"x": normal("... T d"), "ff_dim": "d"},
-    "one token alone": {"x": normal("d")},
-    "larger numbers": {"x": normal("... T d", scale=2.0)},
+    "tokens": {"x": normal("B T d")},
+    "as many hidden features as features": {"x": normal("B T d"), "ff_dim": "d"},
+    "one token alone": {"x": normal("1 1 d")},
+    "larger numbers": {"x": normal("B T d", scale=2.0)},
 }
 
 FeedForward = Exercise(

@@ -193,6 +193,13 @@ def rows_add_up(theirs: Theirs, x: Inputs) -> bool:
     return same(weights.sum(dim=-1), alive.expand(weights.shape[:-1]))
 
 
+def blocked_keys_weigh_nothing(theirs: Theirs, x: Inputs) -> bool:
+    """a blocked key gets no weight"""
+    weights = theirs(**x)
+    blocked = (x["mask"] == 0).expand(weights.shape)
+    return same(weights[blocked], torch.zeros_like(weights[blocked]))
+
+
 masked_softmax = Exercise(
     solutions.masked_softmax,
     points=3,
@@ -215,7 +222,7 @@ masked_softmax = Exercise(
         },
         "scores of 10,000 and -20,000": FAR,
     },
-    properties=[rows_add_up],
+    properties=[blocked_keys_weigh_nothing, rows_add_up],
     twin=shares,
     mistakes=SHARES,
     hints=[

@@ -7,14 +7,40 @@ reference and on each known mistake, and the judge compares what comes back.
 """
 
 from autograder.probes.basic import PROBES, run
+from autograder.probes.caches import attended, continued, remembered
 from autograder.probes.corruption import corruption
+from autograder.probes.counting import counting
+from autograder.probes.drawing import drawing
+from autograder.probes.dropped import block
+from autograder.probes.models import model
 from autograder.probes.residual import residual
+from autograder.probes.sampling import filtering, sampling
+from autograder.probes.tokens import cutting, listed
 from autograder.probes.traces import traceless
+from autograder.probes.training import grouped, loss, rate, step
 from autograder.probes.widths import any_width
+from autograder.probes.written import written, written_with_cache
 
 __all__ = ["PROBES", "run"]
 
 PROBES["any_width"] = any_width
+PROBES["attended"] = attended
+PROBES["block"] = block
+PROBES["continued"] = continued
 PROBES["corruption"] = corruption
+PROBES["counting"] = counting
+PROBES["cutting"] = cutting
+PROBES["drawing"] = drawing
+PROBES["filtering"] = filtering
+PROBES["grouped"] = grouped
+PROBES["listed"] = listed
+PROBES["loss"] = loss
+PROBES["model"] = model
+PROBES["rate"] = rate
+PROBES["remembered"] = remembered
 PROBES["residual"] = residual
+PROBES["sampling"] = sampling
+PROBES["step"] = step
 PROBES["traceless"] = traceless
+PROBES["written"] = written
+PROBES["written_with_cache"] = written_with_cache

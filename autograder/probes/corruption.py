@@ -83,7 +83,9 @@ def _exact(
     others = sorted(set(targets[targets != text].tolist()))
     facts = {}
     if text.numel() >= LONG or probability in (0, 1):
-        facts["targets that are not the tokens"] = _listed(others)
+        # How many different ones a short text has is a matter of chance.
+        few = text.numel() < LONG and probability == 1 and others
+        facts["targets that are not the tokens"] = "some" if few else _listed(others)
     changed = int((inputs != text)[~chosen].sum())
     facts["share of the other tokens that change"] = _share(
         changed, int((~chosen).sum()), 0.0

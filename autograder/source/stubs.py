@@ -25,11 +25,20 @@ def _is_empty(node: Function | ast.ClassDef) -> bool:
         return all(map(_does_nothing, node.body))
     methods = [part for part in node.body if isinstance(part, Function)]
     others = [part for part in node.body if not isinstance(part, Function)]
+    if not methods and any(map(_is_at_work, node.bases)):
+        return False
     return all(map(_does_nothing, others)) and all(
         _is_super_init(part) or _does_nothing(part)
         for method in methods
         for part in method.body
     )
+
+
+def _is_at_work(base: ast.expr) -> bool:
+    """Whether a base class brings methods that may be the answer."""
+    name = base.attr if isinstance(base, ast.Attribute) else None
+    name = base.id if isinstance(base, ast.Name) else name
+    return name not in ("Module", "object")
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -44,13 +53,18 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def _is_super_init(node: ast.stmt) -> bool:
-    """Whether this is `super().__init__()`, which a module's stub begins with."""
+    """Whether this is `super().__init__()`, which a module's stub begins with.
+
+    With arguments it is at work: a subclass of nn.Sequential may be whole with it.
+    """
     match node:
         case ast.Expr(
             value=ast.Call(
                 func=ast.Attribute(
                     attr="__init__", value=ast.Call(func=ast.Name(id="super"))
-                )
+                ),
+                args=[],
+                keywords=[],
             )
         ):
             return True

@@ -134,13 +134,13 @@ BIASES = [
     ),
     Mistake(
         "heads-last",
-        "The heads are the last axis, (n, n, h); they are the first: (h, n, n), with "
-        "slopes[:, None, None].",
+        "The heads are the last axis, shape (n, n, h); they are the first: (h, n, n), "
+        "with slopes[:, None, None].",
         moved=lambda b: b.permute(1, 2, 0),
     ),
     Mistake(
         "batch-axis-added",
-        "There is an axis for the batch, (1, h, n, n); (h, n, n) is asked for.",
+        "There is an axis for the batch, shape (1, h, n, n); (h, n, n) is asked for.",
         moved=lambda b: b[None],
     ),
     Mistake(

@@ -131,6 +131,18 @@ FREQUENCIES = [
         based=lambda base: 10000.0,
     ),
     Mistake(
+        "log-to-base-10",
+        "The logarithm of the base is log10; exp undoes the natural one: "
+        "exp(-2i/d_k * math.log(base)) = base^(-2i/d_k).",
+        based=lambda base: base ** (1 / math.log(10)),
+    ),
+    Mistake(
+        "log-to-base-2",
+        "The logarithm of the base is log2; exp undoes the natural one: "
+        "exp(-2i/d_k * math.log(base)) = base^(-2i/d_k).",
+        based=lambda base: base ** (1 / math.log(2)),
+    ),
+    Mistake(
         "positions-ignored",
         "The given positions are ignored and counted 0, 1, 2 … instead; they may start "
         "anywhere (an offset), so use the values of positions.",
@@ -203,6 +215,12 @@ TABLES = [
         "Cosines and sines come back as a pair; the angles themselves are asked for, "
         "one tensor (T, d_k/2).",
         returned=lambda t: (t.cos(), t.sin()),
+    ),
+    Mistake(
+        "turns-returned",
+        "Complex numbers cos + i sin come back (freqs_cis, as in Llama's code); the "
+        "angles themselves are asked for, in radians.",
+        returned=lambda t: torch.polar(torch.ones_like(t), t),
     ),
     Mistake(
         "angles-transposed",

@@ -53,6 +53,11 @@ def all_from_start(x: Tensor, sublayer: Change, norm: Change, start: Tensor) -> 
     return x + sublayer(norm(start))
 
 
+def from_branch(x: Tensor, sublayer: Change, norm: Change, start: Tensor) -> Tensor:
+    """The second sublayer reads the first one's result, not the stream."""
+    return x + sublayer(norm(x - start))
+
+
 Norm = Callable[[Any, Tensor], Tensor]
 
 
@@ -155,6 +160,8 @@ def decoder(
     ),
     prepared: Callable[[Any, Tensor], Tensor] = lambda module, memory: memory,
     reads: str = "xmm",
+    within: str = "self_attn",
+    across: str = "cross_attn",
     bend: Change = F.gelu,
     normed: Norm = lambda norm, x: norm(x),
     drop: float = 0.0,
@@ -169,10 +176,10 @@ def decoder(
     causal = back(x.shape[1], x.device)
     sublayers: dict[str, Change] = {
         "s": lambda x: heads_attend(
-            module.self_attn, x, sees(causal, memory_mask), **switches
+            getattr(module, within), x, sees(causal, memory_mask), **switches
         ),
         "c": lambda x: heads_attend(
-            module.cross_attn,
+            getattr(module, across),
             x,
             looks(memory_mask, x, memory),
             memory=prepared(module, memory),
@@ -304,6 +311,19 @@ INSIDE = [
         "The feed-forward network bends with ReLU; it should be GELU, as in "
         "FeedForward.",
         bend=F.relu,
+    ),
+    Mistake(
+        "sigmoid-approximation",
+        "The feed-forward network bends with x * sigmoid(1.702 x), the sigmoid "
+        "approximation of GELU; it should be the exact GELU, as in FeedForward.",
+        bend=lambda x: x * torch.sigmoid(1.702 * x),
+    ),
+    Mistake(
+        "extra-norm-at-the-end",
+        "The block's result is normed once more, by an extra norm at the end; it "
+        "should leave the stream as it is: the model has one final norm, after all "
+        "its blocks.",
+        end=lambda module, x: F.layer_norm(x, x.shape[-1:]),
     ),
     Mistake(
         "silu-for-gelu",

@@ -66,14 +66,14 @@ BIASES = [
     ),
     Mistake(
         "batch-axis-missing",
-        "The result is (h, n, m); a first axis of 1, for the batch, is missing: "
+        "The shape is (h, n, m); a first axis of 1, for the batch, is missing: "
         "(1, h, n, m), with unsqueeze(0).",
         result=lambda b: b[0],
     ),
     Mistake(
         "heads-last",
-        "The heads are the last axis, (n, m, h), as the embedding gives them; move "
-        "them to the front and add an axis for the batch: (1, h, n, m).",
+        "The heads are the last axis, shape (n, m, h), as the embedding gives them; "
+        "move them to the front and add an axis for the batch: (1, h, n, m).",
         moved=same,
     ),
     Mistake(

@@ -147,6 +147,20 @@ def reused(
     return inputs, tokens.masked_fill(~chosen, -100)
 
 
+def told_by_comparison(
+    tokens: Tensor,
+    mask_id: int,
+    vocab_size: int,
+    probability: float,
+    generator: Generator,
+    *,
+    asked: Callable[[Tensor, Tensor, int], Tensor],
+) -> tuple[Tensor, Tensor]:
+    """Which tokens have a target is read from the inputs, not kept."""
+    inputs, _ = corrupted(tokens, mask_id, vocab_size, probability, generator)
+    return inputs, tokens.masked_fill(~asked(tokens, inputs, mask_id), -100)
+
+
 def in_order(chosen: Tensor, generator: Generator) -> Tensor:
     """Fates by place: the first 80% of the chosen, the next 10%, the last."""
     places = (chosen.flatten().cumsum(0) - 1) / chosen.sum().clamp(min=1)
@@ -273,6 +287,23 @@ CORRUPTIONS = [
         "Chosen tokens that stay have no target; every chosen one has, since the model "
         "can't tell which those are.",
         asked=lambda chosen, fate: chosen & (fate < 0.9),
+    ),
+    Mistake(
+        "targets-where-inputs-differ",
+        "Targets are given where the inputs differ from the tokens, so those chosen "
+        "ones that stay have none: keep which were chosen, and give each a target.",
+        wrong=partial(
+            told_by_comparison, asked=lambda tokens, inputs, mask_id: inputs != tokens
+        ),
+    ),
+    Mistake(
+        "targets-where-mask-id-stands",
+        "Targets are given where mask_id stands in the inputs, so chosen tokens that "
+        "became random or stay have none: keep which were chosen, and give each a "
+        "target.",
+        wrong=partial(
+            told_by_comparison, asked=lambda tokens, inputs, mask_id: inputs == mask_id
+        ),
     ),
     _slip(
         "zero-for-no-target",

@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from autograder.definition import Mistake
-from autograder.twins.heads import CUTS, JOINS
+from autograder.twins.heads import CUTS, JOINS, cut_by_view, join
 from autograder.twins.multihead import (
     EXCHANGED,
     INHERITED,
@@ -28,6 +28,10 @@ def cross(
 ) -> Any:
     """The twin of CrossAttention; `switches` are those of multi-head attention."""
     return heads_attend(module, x, mask, memory=memory, **switches)
+
+
+def cut_again_by_view(heads: Tensor, groups: int) -> Tensor:
+    return cut_by_view(join(heads), heads.shape[1])
 
 
 #: How x and the memory take each other's place.
@@ -77,6 +81,19 @@ CROSSED = [
     *JOINS,
     *without(LAYER, "causal-always"),
     *EXCHANGED,
+    Mistake(
+        "q-and-k-exchanged",
+        "W_q and W_k are swapped: Q is made with W_k and K with W_q.",
+        made_with="kqv",
+    ),
+    Mistake(
+        "keys-and-values-cut-by-view",
+        "The heads of keys and values are cut by view or reshape alone, (B, m, C) to "
+        "(B, h, m, d_k), while those of the queries are right: cut the features "
+        "first, (B, m, h, d_k), then exchange axes 1 and 2.",
+        share_k=cut_again_by_view,
+        share_v=cut_again_by_view,
+    ),
     Mistake(
         "divided-by-root-of-queries",
         "The scores are divided by the square root of the number of queries; it should "

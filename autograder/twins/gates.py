@@ -79,6 +79,12 @@ GATES = [
         bend_up=F.silu,
     ),
     Mistake(
+        "multiplied-by-the-gate-once-more",
+        "The SiLU is multiplied by W_gate x once more; SiLU(z) is z * sigmoid(z) "
+        "already: SiLU(W_gate x) * W_up x.",
+        bend=lambda z: z * F.silu(z),
+    ),
+    Mistake(
         "silu-in-the-end",
         "The SiLU comes after W_down; it is taken of W_gate x: SiLU(W_gate x) * W_up "
         "x.",

@@ -129,6 +129,12 @@ GELUS = [
         share=lambda x: (1 + (x / 1.41).erf()) / 2,
     ),
     Mistake(
+        "root-of-two-pi",
+        "x is divided by √(2π) inside erf, which belongs to the density; it should be "
+        "the square root of 2: erf(x / √2).",
+        share=lambda x: (1 + (x / math.sqrt(2 * math.pi)).erf()) / 2,
+    ),
+    Mistake(
         "two-without-root",
         "x is divided by 2 inside erf; it should be the square root of 2: erf(x / √2).",
         share=lambda x: (1 + (x / 2).erf()) / 2,

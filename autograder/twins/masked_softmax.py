@@ -1,6 +1,7 @@
 """A softmax under a mask with a switch wherever people slip, and the slips by name."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -62,6 +63,17 @@ def by_the_largest_of_all(scores: Tensor, mask: Tensor) -> Tensor:
     powers = (scores - scores.amax()).exp() * (mask != 0)
     total = powers.sum(dim=-1, keepdim=True)
     return powers / total.masked_fill(total == 0, 1.0)
+
+
+def cut_again(
+    scores: Tensor,
+    mask: Tensor,
+    fill: Callable[[Tensor], float] = _lowest,
+    axis: int = -1,
+) -> Tensor:
+    """The weights of blocked keys are set to zero after the softmax, too."""
+    weights = scores.masked_fill(mask == 0, fill(scores)).softmax(dim=axis)
+    return weights.masked_fill(mask == 0, 0.0)
 
 
 _LOW = (
@@ -151,6 +163,13 @@ SHARES = [
         fill=lambda scores: 0.0,
     ),
     Mistake(
+        "blocked-scores-zero-and-cut",
+        "Blocked scores become 0 before the softmax, so they take their share of the "
+        "sum, e⁰ = 1 each; cut off after it, it is missing, and rows don't add up to "
+        "1. Fill in -inf before the softmax.",
+        wrong=partial(cut_again, fill=lambda scores: 0.0),
+    ),
+    Mistake(
         "blocked-scores-not-low-enough",
         f"Blocked scores become a number such as -100 or -10,000, {_LOW}",
         fill=lambda scores: -1e4,
@@ -178,6 +197,12 @@ SHARES = [
         "The softmax runs over the queries; it should run over the keys, the last "
         "axis: dim=-1.",
         squash=lambda scores: scores.softmax(dim=-2),
+    ),
+    Mistake(
+        "softmax-over-queries-and-cut",
+        "The softmax runs over the queries; it should run over the keys, the last "
+        "axis: dim=-1. Blocked weights are zero, as they should be.",
+        wrong=partial(cut_again, axis=-2),
     ),
     Mistake(
         "softmax-over-axis-1",

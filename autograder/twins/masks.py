@@ -45,11 +45,11 @@ def sliding(
     window: int,
     *,
     sees: Sees = window_back,
-    refuse: bool = True,
+    refuse: Callable[[int, int], bool] = lambda n, window: window < 1,
     form: Form = as_bool,
 ) -> Tensor:
     """The twin of sliding_window_mask."""
-    if refuse and window < 1:
+    if refuse(n, window):
         raise ValueError("no window")
     return form(sees(*pairs(n), window).expand(n, n))
 
@@ -92,8 +92,8 @@ SQUARE: list[Mistake] = [
     *FORMS,
     Mistake(
         "axes-for-batch-and-heads",
-        "The mask has axes of its own for batch and heads, (1, 1, n, n); it should be "
-        "(n, n), which broadcasts by itself.",
+        "The mask's shape has axes of its own for batch and heads, (1, 1, n, n); it "
+        "should be (n, n), which broadcasts by itself.",
         form=lambda mask: mask[None, None],
     ),
     Mistake(
@@ -209,8 +209,9 @@ WINDOWS = [
     ),
     _sees(
         "window-ahead",
-        "The window lies ahead: each position sees itself and the keys after it. Rows "
-        "are queries, columns keys, and it looks back: i - window < j <= i.",
+        "The window lies ahead, in the future: each position sees itself and the keys "
+        "after it. Rows are queries, columns keys, and it looks back: "
+        "i - window < j <= i.",
         lambda i, j, w: (j >= i) & (j < i + w),
     ),
     _sees(
@@ -254,7 +255,19 @@ WINDOWS = [
         "small-window-not-refused",
         "A window below 1 should raise a ValueError, since a position sees at least "
         "itself; here it goes on silently.",
-        refuse=False,
+        refuse=lambda n, window: False,
+    ),
+    Mistake(
+        "window-of-one-refused",
+        "A window of 1 is refused, off by one; there each position sees itself alone. "
+        "Raise below 1 only: window < 1.",
+        refuse=lambda n, window: window <= 1,
+    ),
+    Mistake(
+        "long-window-refused",
+        "A window longer than the text is refused; it is legal, and the mask is the "
+        "plain causal one. Raise below 1 only: window < 1.",
+        refuse=lambda n, window: not 1 <= window <= n,
     ),
 ]
 
@@ -308,6 +321,12 @@ PREFIXES = [
         "All positions see the prefix and nothing else; the rest is causal, so it "
         "looks back over its own kind too: j <= i, or j < prefix.",
         lambda i, j, p: (j < p) & (i == i),
+    ),
+    _sees(
+        "rest-sees-itself-only",
+        "After the prefix a position sees itself alone; the rest is causal and looks "
+        "back over everything before it: j <= i.",
+        lambda i, j, p: ((i < p) & (j < p)) | (i == j),
     ),
     _sees(
         "looks-ahead-by-the-prefix",

@@ -83,8 +83,8 @@ PADDINGS = [
     ),
     Mistake(
         "one-axis-missing",
-        "The mask is (B, 1, max_len), one axis short: heads and queries have one each, "
-        "(B, 1, 1, max_len), by mask[:, None, None, :].",
+        "The shape is (B, 1, max_len), one axis short: heads and queries have one "
+        "each, (B, 1, 1, max_len), by mask[:, None, None, :].",
         place=lambda mask: mask[:, None, :],
     ),
     Mistake(

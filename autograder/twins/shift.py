@@ -109,6 +109,25 @@ SHIFTS = [
         wrong=lambda tokens, start_id: put(tokens.roll(-1, 1), FRONT, start_id),
     ),
     Mistake(
+        "start-left-out",
+        "The last token is dropped, but start_id doesn't stand in front, so the result "
+        "is one too short, (B, T - 1): concatenate both.",
+        start=lambda tokens, start_id: tokens[:, :0],
+    ),
+    Mistake(
+        "rolled-from-row-to-row",
+        "roll without a dimension rolls the flattened batch, so the last token of a "
+        "row comes to the front of the next one: roll(1, dims=1), and start_id in "
+        "front of every row, [:, 0].",
+        wrong=lambda tokens, start_id: put(tokens.roll(1), (0, 0), start_id),
+    ),
+    Mistake(
+        "rows-rolled",
+        "The rows of the batch are rolled, axis 0; the positions should be, axis 1: "
+        "roll(1, dims=1).",
+        wrong=lambda tokens, start_id: put(tokens.roll(1, 0), FRONT, start_id),
+    ),
+    Mistake(
         "rows-shifted",
         "The rows of the batch are shifted, axis 0; it is the positions that should "
         "be, axis 1, in every row alike.",

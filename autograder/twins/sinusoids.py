@@ -1,5 +1,6 @@
 """Sinusoidal positions, with a switch wherever people slip, and the slips by name."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -153,6 +154,18 @@ SINUSOIDS = [
         base=2.718281828459045,
     ),
     Mistake(
+        "log-to-base-10",
+        "The logarithm of the base is log10; exp undoes the natural one: "
+        "exp(-2i/d_model * math.log(10000)) = 10000^(-2i/d_model).",
+        base=10000.0 ** (1 / math.log(10)),
+    ),
+    Mistake(
+        "log-to-base-2",
+        "The logarithm of the base is log2; exp undoes the natural one: "
+        "exp(-2i/d_model * math.log(10000)) = 10000^(-2i/d_model).",
+        base=10000.0 ** (1 / math.log(2)),
+    ),
+    Mistake(
         "times-two-pi",
         "The angles are 2π times too large; the sine takes radians, "
         "pos / 10000^(2i/d_model).",
@@ -231,8 +244,8 @@ SINUSOIDS = [
     ),
     Mistake(
         "batch-axis-added",
-        "The table has an axis for the batch, (1, max_seq, d_model); it is asked for "
-        "without, (max_seq, d_model).",
+        "The table's shape has an axis for the batch, (1, max_seq, d_model); it is "
+        "asked for without, (max_seq, d_model).",
         result=lambda t: t[None],
     ),
     Mistake(

@@ -9,6 +9,7 @@ from autograder.twins.blocks import (
     all_from_start,
     causal_across,
     either,
+    from_branch,
     from_start,
     rows_for,
 )
@@ -18,13 +19,14 @@ from autograder.twins.multihead import INHERITED, LAYER
 #: Slips of attention that a block shows which has attention written out inside.
 WRITTEN_OUT = [
     row
-    for row in [*CUTS[:1], *JOINS[:1], *LAYER[:2], *INHERITED]
+    for row in [*CUTS[:1], *JOINS[:1], *LAYER, *INHERITED]
     if row.id
     in (
         "cut-by-view",
         "joined-by-reshape",
         "divided-by-root-d_model",
         "no-output-projection",
+        "batch-taken-for-positions",
         "unscaled-scores",
         "softmax-over-queries",
         "blocked-scores-zero",
@@ -52,6 +54,18 @@ ENCODER = [
         "Attention and feed-forward network both read the block's input, side by side "
         "(in parallel); the second reads what the first left.",
         place_f=all_from_start,
+    ),
+    Mistake(
+        "feed-forward-reads-the-attention",
+        "The feed-forward network reads the attention's result alone; it reads the "
+        "residual stream, to which that result was added: x + ff(norm2(x)).",
+        place_f=from_branch,
+    ),
+    Mistake(
+        "attention-twice",
+        "The attention is applied twice, and then the feed-forward network; each "
+        "sublayer runs once.",
+        order="aaf",
     ),
     Mistake(
         "order-reversed",
@@ -284,6 +298,36 @@ DECODER = [
         "The feed-forward network's skip connection starts from the block's input, so "
         "what the attentions found is not carried on.",
         place_f=from_start,
+    ),
+    Mistake(
+        "cross-attention-reads-the-self-attention",
+        "The cross-attention's queries come from the self-attention's result alone; "
+        "they come from the residual stream, to which it was added: norm2(x).",
+        place_c=from_branch,
+    ),
+    Mistake(
+        "attentions-side-by-side",
+        "Self-attention and cross-attention both read the block's input, side by side "
+        "(in parallel); the cross-attention reads what the self-attention left.",
+        place_c=all_from_start,
+    ),
+    Mistake(
+        "attentions-exchanged",
+        "self_attn and cross_attn are swapped: cross_attn attends within x, and "
+        "self_attn reads the memory.",
+        within="cross_attn",
+        across="self_attn",
+    ),
+    Mistake(
+        "self-attn-for-both",
+        "self_attn reads the memory, too, and cross_attn is never used: each has "
+        "weights of its own.",
+        across="self_attn",
+    ),
+    Mistake(
+        "memory-normed-by-norm3",
+        "The memory goes through norm3; it is used as it comes, and only x is normed.",
+        prepared=lambda module, memory: module.norm3(memory),
     ),
     Mistake(
         "cross-skip-from-the-block-s-input",

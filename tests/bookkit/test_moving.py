@@ -7,7 +7,7 @@ import pytest
 import torch
 from playwright.sync_api import sync_playwright
 
-from bookkit.moving import clocks, grid, moving, side_by_side
+from bookkit.moving import bars, clocks, grid, moving, side_by_side
 from tests.browser import FLAGS, find
 
 
@@ -38,6 +38,24 @@ def test_a_clock_turns_against_the_sun():
     across, up = clocks([0.0], ["right"]).body, float(hand[2])
     assert float(hand[1]) == 46.0  # straight above the dial's middle
     assert up < float(re.search(r"L[\d.]+ ([\d.]+)'", across)[1])
+
+
+def test_a_bar_is_as_long_as_its_number_and_nothing_is_a_dash():
+    picture = bars([0.5, 0.25, 0.0], ["cat", "dog", "hen"], "next")
+    lengths = [float(w) for w in re.findall(r"width='([\d.]+)'", picture.body)]
+    assert lengths[0] == 2 * lengths[1] > lengths[2] == 0
+    said = [f">{text}<" in picture.body for text in ("cat", "0.500", "0.250", "–")]
+    assert said == [True] * 4
+
+
+def test_a_bar_never_leaves_its_picture():
+    (length,) = re.findall(r"width='([\d.]+)'", bars([3.0], ["a"], per=0.5).body)
+    assert float(length) < bars([3.0], ["a"]).width
+
+
+def test_bars_whose_names_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="2 values, but 1 names"):
+        bars([0.1, 0.9], ["a"])
 
 
 def test_pictures_side_by_side_take_up_both_widths():

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.compare import alike
 from autograder.definition import Exercise, Mistake
 from autograder.inputs import positive
 from autograder.judge import check
@@ -500,3 +501,43 @@ STRICT = Exercise(
 def test_a_refusal_is_the_same_in_other_words():
     text = "def f(x):\n    assert x.max() <= 1, 'out of range'\n    return x.log()"
     assert check(STRICT, answers(text)).mistake == "large-refused"
+
+
+class Renamed(Gate):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        for i in range(9):
+            setattr(self, f"V_{i}", nn.Linear(d_model, 1, bias=False))
+        for name, _ in list(Gate(d_model, num_heads).named_children()):
+            delattr(self, name)
+
+
+def test_of_many_parameters_the_first_are_told():
+    message = check(GATE, Renamed).message
+    assert "`V_5.weight` and 3 more" in message
+    assert "V_6" not in message
+
+
+def test_a_number_as_text_is_told():
+    def twice(n):
+        """The reference of a small exercise."""
+        return 2 * n
+
+    exercise = Exercise(twice, inputs={"three": {"n": 3}}, hints=["1", "2", "3"])
+    message = check(exercise, lambda n: str(2 * n)).message
+    assert "returns the text '6', where the int 6" in message
+
+
+def test_a_result_without_numbers_is_judged():
+    verdict = check(SCALED, answers("def f(x, y):\n    return (x @ y.mT)[..., :0]"))
+    assert not verdict.passed
+    assert "shape" in verdict.message
+    assert "no numbers" in verdict.example.rows[0].yours
+
+
+def test_complex_numbers_are_told_from_other_complex_numbers():
+    near = {"kind": "one tensor", "out": torch.ones(3) + 1j}
+    far = {"kind": "one tensor", "out": torch.ones(3) - 1j}
+    assert alike(near, near, 1e-5)
+    assert not alike(near, far, 1e-5)
+    assert not alike(near, near | {"out": torch.ones(3)}, 1e-5)

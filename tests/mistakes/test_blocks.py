@@ -62,6 +62,19 @@ class CrossAttention(nn.Module):
         ("self.W_q(x)", "self.W_q(memory)", "queries-from-memory"),
         ("self.W_v(memory)", "self.W_k(memory)", "v-from-w-k"),
         ("self.W_k(memory)", "self.W_q(memory)", "k-from-w-q"),
+        (
+            "q = self.split(self.W_q(x))\n        k = self.split(self.W_k(memory))",
+            "q = self.split(self.W_k(x))\n        k = self.split(self.W_q(memory))",
+            "q-and-k-exchanged",
+        ),
+        (
+            "scores = q @",
+            "B, h, m, d = k.shape\n"
+            "        k, v = self.W_k(memory), self.W_v(memory)\n"
+            "        k, v = k.view(B, h, m, d), v.view(B, h, m, d)\n"
+            "        scores = q @",
+            "keys-and-values-cut-by-view",
+        ),
         ("def forward(self, x, memory", "def forward(self, memory, x", None),
         (" / math.sqrt(self.d_k)", "", "unscaled-scores"),
         ("math.sqrt(self.d_k)", "self.d_k", "divided-by-d_k"),
@@ -183,6 +196,13 @@ SECOND = "x = x + self.ff(self.norm2(x))"
         (FIRST, "x = x + self.attn(x, mask)", "norm-unused-attention"),
         (SECOND, "x = x + self.ff(x)", "norm-unused-feed-forward"),
         (SECOND, "x = x + self.ff(self.norm1(x))", "norm1-for-both"),
+        (FIRST, f"{FIRST}\n        {FIRST}", "attention-twice"),
+        (
+            f"{FIRST}\n        {SECOND}",
+            "found = self.attn(self.norm1(x), mask)\n"
+            "        x = x + found + self.ff(self.norm2(found))",
+            "feed-forward-reads-the-attention",
+        ),
         (FIRST, "x = x + self.attn(self.norm2(x), mask)", "norm2-for-both"),
         (FIRST, "x = x + self.attn(self.norm1(x))", "mask-not-passed"),
         (FIRST, "x = x + self.attn(self.norm1(x), mask == 0)", None),
@@ -203,6 +223,17 @@ SECOND = "x = x + self.ff(self.norm2(x))"
         (SECOND, "pass", "feed-forward-missing"),
         (FIRST, "pass", "attention-missing"),
         ("return x\n", "return self.norm2(x)\n", "norm-at-the-end"),
+        (
+            "return x\n",
+            "return nn.functional.layer_norm(x, x.shape[-1:])\n",
+            "extra-norm-at-the-end",
+        ),
+        (
+            SECOND,
+            "z = self.ff.W_1(self.norm2(x))\n"
+            "        x = x + self.ff.W_2(z * torch.sigmoid(1.702 * z))",
+            "sigmoid-approximation",
+        ),
         (f"{FIRST}\n        {SECOND}", f"{SECOND}\n        {FIRST}", "order-reversed"),
         (
             f"{FIRST}\n        {SECOND}",
@@ -400,6 +431,39 @@ FEED = "x = x + self.ff(self.norm3(x))"
         (f"{SELF}\n        {OVER}", f"{OVER}\n        {SELF}", "cross-attention-first"),
         (f"{OVER}\n        {FEED}", f"{FEED}\n        {OVER}", "cross-attention-last"),
         ("return x\n", "return self.norm3(x)\n", "norm-at-the-end"),
+        (
+            OVER,
+            "x = x + self.cross_attn(self.norm2(x), self.norm3(memory), memory_mask)",
+            "memory-normed-by-norm3",
+        ),
+        (
+            f"{SELF}\n        {OVER}",
+            "found = self.self_attn(self.norm1(x), causal)\n"
+            "        over = self.cross_attn(self.norm2(found), memory, memory_mask)\n"
+            "        x = x + found + over",
+            "cross-attention-reads-the-self-attention",
+        ),
+        (
+            f"{SELF}\n        {OVER}",
+            "found = self.self_attn(self.norm1(x), causal)\n"
+            "        over = self.cross_attn(self.norm2(x), memory, memory_mask)\n"
+            "        x = x + found + over",
+            "attentions-side-by-side",
+        ),
+        (
+            f"{SELF}\n        {OVER}",
+            "x = x + self.cross_attn(self.norm1(x), self.norm1(x), causal)\n"
+            "        self.self_attn.__class__ = CrossAttention\n"
+            "        x = x + self.self_attn(self.norm2(x), memory, memory_mask)",
+            "attentions-exchanged",
+        ),
+        (
+            OVER,
+            "self.self_attn.__class__ = CrossAttention\n"
+            "        x = x + self.self_attn(self.norm2(x), memory, memory_mask)\n"
+            "        self.self_attn.__class__ = MultiHeadAttention",
+            "self-attn-for-both",
+        ),
         (
             "torch.ones(n, n, dtype=torch.bool, device=x.device)",
             "torch.ones(n, n)",

@@ -72,7 +72,12 @@ RANDOM = "random = torch.randint(0, vocab_size, tokens.shape, generator=generato
         (
             "return inputs, targets",
             "targets[inputs == tokens] = -100\n    return inputs, targets",
-            None,
+            "targets-where-inputs-differ",
+        ),
+        (
+            "return inputs, targets",
+            "return inputs, torch.where(inputs == mask_id, tokens, -100)",
+            "targets-where-mask-id-stands",
         ),
         (
             "return inputs, targets",
@@ -397,6 +402,12 @@ def test_slip_in_the_shift_is_named(right, slip, mistake):
         ("torch.cat([0 * S, tokens[:, :-1]], dim=1)", "start-always-zero"),
         ("torch.cat([S, S, tokens[:, :-2]], dim=1)", "shifted-by-two"),
         ("torch.cat([S[:1].expand(1, tokens.size(1)), tokens[:-1]])", "rows-shifted"),
+        ("torch.cat([S, tokens.roll(1, 0)[:, 1:]], dim=1)", "rows-rolled"),
+        ("tokens[:, :-1]", "start-left-out"),
+        (
+            "torch.cat([S.flatten()[:1], tokens.flatten()[:-1]]).view_as(tokens)",
+            "rolled-from-row-to-row",
+        ),
         ("tokens.__setitem__((slice(None), 0), start_id)", None),
         ("F.pad(tokens, (1, 0), value=start_id)", "last-not-dropped"),
         ("F.pad(tokens[:, :-1], (1, 0))", "start-always-zero"),

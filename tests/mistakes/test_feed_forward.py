@@ -41,6 +41,7 @@ IMPORTS = (
         ("0.5 * x * (1 + torch.erf(x))", "root-two-missing"),
         ("0.5 * x * (1 + torch.erf(x * math.sqrt(2)))", "times-root-two"),
         ("0.5 * x * (1 + torch.erf(x / 2))", "two-without-root"),
+        ("0.5 * x * (1 + torch.erf(x / math.sqrt(2 * math.pi)))", "root-of-two-pi"),
         ("0.5 * x * (1 + torch.tanh(x / math.sqrt(2)))", "tanh-for-erf"),
         ("x * (1 + torch.erf(x / math.sqrt(2)))", "half-missing"),
         ("0.5 * x * torch.erf(x / math.sqrt(2))", "one-missing"),
@@ -316,6 +317,7 @@ HIDDEN = "F.silu(gate) * up"
         (HIDDEN, "F.silu(up) * gate", "gate-and-up-exchanged"),
         (HIDDEN, "F.silu(gate * up)", "silu-on-the-product"),
         (HIDDEN, "F.silu(gate) * F.silu(up)", "silu-on-both"),
+        (HIDDEN, "gate * F.silu(gate) * up", "multiplied-by-the-gate-once-more"),
         (HIDDEN, "F.relu(gate) * up", "relu-gate"),
         (HIDDEN, "F.gelu(gate) * up", "gelu-gate"),
         (HIDDEN, "F.gelu(gate, approximate='tanh') * up", "tanh-gelu-gate"),
@@ -601,3 +603,20 @@ def test_unusual_share_is_accepted(body):
     source = f"def feed_forward_share(d_model, ff_dim):\n    return {body}\n"
     verdict = check_source(source)
     assert verdict.status == "passed", verdict.message
+
+
+def test_network_of_three_axes_by_inheritance_is_accepted():
+    verdict = check_source("""
+    from collections import OrderedDict
+    from torch import nn
+
+    class FeedForward(nn.Sequential):
+        def __init__(self, d_model, ff_dim):
+            up, down = nn.Linear(d_model, ff_dim), nn.Linear(ff_dim, d_model)
+            super().__init__(OrderedDict(W_1=up, gelu=nn.GELU(), W_2=down))
+
+        def forward(self, x):
+            B, T, C = x.shape
+            return super().forward(x.view(B * T, C)).view(B, T, C)
+    """)
+    assert verdict.passed, verdict.message

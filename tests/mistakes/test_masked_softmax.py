@@ -57,6 +57,14 @@ EVERY = "alive = (mask != 0).any(-1, keepdim=True)\n"
         ("(scores + mask).softmax(-1)", "mask-added"),
         ("(scores * mask).softmax(-1)", "blocked-scores-zero"),
         (
+            "(scores * mask).softmax(-1) * (mask != 0)",
+            "blocked-scores-zero-and-cut",
+        ),
+        (
+            "scores.masked_fill(mask == 0, -1e4).softmax(-2) * (mask != 0)",
+            "softmax-over-queries-and-cut",
+        ),
+        (
             f"{EVERY}(scores * mask).softmax(-1).masked_fill(~alive, 0.0)",
             "blocked-scores-zero-in-live-rows",
         ),
@@ -183,3 +191,10 @@ def test_a_gradient_that_is_nan_is_told_as_such():
 def test_unusual_masked_softmax_is_accepted(body):
     verdict = judged("masked_softmax(scores, mask)", body)
     assert verdict.passed, verdict.message
+
+
+def test_weight_on_blocked_keys_is_told_where_the_numbers_tell_no_more():
+    verdict = judged(
+        "masked_softmax(scores, mask)", "(scores - 3 * (mask == 0)).softmax(-1)"
+    )
+    assert "blocked key" in verdict.message

@@ -220,7 +220,12 @@ REFUSE = "if window < 1:\n    raise ValueError('no window')\n"
         (
             "if not 1 <= window <= n:\n    raise ValueError('no')\n"
             f"{IJ}(j <= i) & (j > i - window)",
-            None,
+            "long-window-refused",
+        ),
+        (
+            "if window <= 1:\n    raise ValueError('no')\n"
+            f"{IJ}(j <= i) & (j > i - window)",
+            "window-of-one-refused",
         ),
     ],
 )
@@ -260,6 +265,10 @@ CAUSAL = "m = torch.ones(n, n).tril().bool()\n"
     ("body", "mistake"),
     [
         (f"{CAUSAL}return m", "prefix-causal"),
+        (
+            "m = torch.eye(n).bool()\nm[:prefix, :prefix] = True\nreturn m",
+            "rest-sees-itself-only",
+        ),
         (f"{CAUSAL}m[:prefix] = True\nreturn m", "prefix-sees-everything"),
         (
             f"{CAUSAL}m[: prefix + 1, : prefix + 1] = True\nreturn m",

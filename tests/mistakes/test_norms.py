@@ -560,3 +560,18 @@ def test_unusual_connection_is_accepted(name, body):
     source = f"import torch\n\n\ndef {name}(x, sublayer, norm):\n    {lines}\n"
     verdict = check_source(source)
     assert verdict.status == "passed", verdict.message
+
+
+def test_writing_into_the_input_is_told_besides_the_missing_gradient():
+    verdict = check_source("""
+    import torch
+
+    def rms_norm(x, weight, eps=1e-6):
+        wide = x.detach().float()
+        wide *= torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)
+        return (wide * weight).to(x.dtype)
+    """)
+    assert [one.mistake for one in verdict.diagnosis] == [
+        "no-gradient",
+        "input-changed",
+    ]

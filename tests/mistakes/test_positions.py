@@ -30,6 +30,8 @@ def sinusoidal_positions(max_seq, d_model):
         ("arange(0, d_model, 2)", "arange(2, d_model + 1, 2)", "exponent-from-1"),
         ("-math.log", "math.log", "frequencies-grow"),
         ("math.log(10000.0)", "1", "base-e"),
+        ("math.log(", "math.log10(", "log-to-base-10"),
+        ("math.log(", "math.log2(", "log-to-base-2"),
         ("10000.0", "1000.0", "base-1000"),
         (") / d_model)", ") / max_seq)", "exponent-divided-by-max-seq"),
         ("torch.sin(position", "torch.cos(position", "cosines-only"),

@@ -62,11 +62,26 @@ def rope_angles(positions, d_k, base=10000.0):
             "return angles.to(torch.promote_types(positions.dtype, torch.half))",
             None,
         ),
+        (
+            "return angles",
+            "return torch.polar(torch.ones_like(angles), angles)",
+            "turns-returned",
+        ),
     ],
 )
 def test_slip_in_the_angles_is_named(right, slip, mistake):
     verdict = slipped(ANGLES, right, slip)
     assert mistake is None or verdict.mistake == mistake
+
+
+@pytest.mark.parametrize("log", ["log10", "log2"])
+def test_another_logarithm_of_the_base_is_named(log):
+    verdict = check_source(
+        RIGHT_ANGLES["logarithms, any dtype of positions"].replace(
+            "math.log", f"math.{log}"
+        )
+    )
+    assert verdict.mistake == log.replace("log", "log-to-base-")
 
 
 def test_angles_in_the_dtype_of_half_precision_positions_are_named():

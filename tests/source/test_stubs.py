@@ -28,6 +28,8 @@ STUBS = {
     "after an attempt": f"def f(x): return x\ndef f(x): {RAISE}",
     "empty class": "class f: pass",
     "class of dots": "class f: ...",
+    "empty module": "class f(nn.Module): pass",
+    "empty module by its name": "class f(Module): ...",
     "class with a docstring": f"class f:\n    {DOC}",
     "methods that raise": METHODS.format(init=RAISE, forward=RAISE),
     "methods that pass": METHODS.format(init="pass", forward="..."),
@@ -51,6 +53,9 @@ ATTEMPTS = {
     "a class attribute": "class f:\n    n = 3",
     "a method given later": "class f: pass\ndef g(self): return 1\nf.forward = g",
     "a call": "def f(x): g()",
+    "super with arguments": "class f(nn.Sequential):\n"
+    "    def __init__(self, n): super().__init__(nn.Linear(n, n))",
+    "all of it inherited": "class f(Other): pass",
     "an import": "from m import f",
     "nothing of the name": "g = 1",
 }

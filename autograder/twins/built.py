@@ -1,0 +1,128 @@
+"""How a MiniGPT is put together wrongly, by name: its blocks, their sizes, its head."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+import solutions.minigpt as solutions
+from autograder.definition import Mistake
+
+
+def built(change: Callable[[Any], None]) -> Callable[..., nn.Module]:
+    """A MiniGPT that is put together in another way."""
+
+    def make(*given: Any) -> nn.Module:
+        model: nn.Module = solutions.MiniGPT(*given)
+        change(model)
+        return model
+
+    return make
+
+
+def tie(model: Any) -> None:
+    model.head.weight = model.embed.weight
+
+
+def add_bias(model: Any) -> None:
+    model.head = nn.Linear(model.head.in_features, model.head.out_features)
+
+
+def share_a_block(model: Any) -> None:
+    model.blocks = nn.ModuleList([model.blocks[0]] * len(model.blocks))
+
+
+def hide_the_blocks(model: Any) -> None:
+    blocks = list(model.blocks)
+    del model.blocks
+    model.blocks = blocks
+
+
+def blocks_of(
+    count: Callable[[int], int] = lambda n_layers: n_layers,
+    heads: Callable[[int], int] = lambda n_heads: n_heads,
+    ff_dim: Callable[[int], int] = lambda d_model: 4 * d_model,
+) -> Callable[[Any], None]:
+    def change(model: Any) -> None:
+        C, n_layers = model.embed.embedding_dim, len(model.blocks)
+        n_heads = heads(model.blocks[0].attn.num_heads)
+        model.blocks = nn.ModuleList(
+            solutions.TransformerBlock(C, n_heads, ff_dim(C))
+            for _ in range(count(n_layers))
+        )
+
+    return change
+
+
+#: How the model is put together.
+BUILT = [
+    Mistake(
+        "blocks-in-a-plain-list",
+        "The blocks are in a plain Python list, so their parameters are hidden: no "
+        "weights are loaded, trained or moved. Put them into an nn.ModuleList.",
+        wrong=built(hide_the_blocks),
+    ),
+    Mistake(
+        "one-block-shared",
+        "All layers are the same block, repeated: `[block] * n_layers` makes one block "
+        "whose weights are shared. Make a new block for each layer.",
+        wrong=built(share_a_block),
+    ),
+    Mistake(
+        "one-block-too-many",
+        "There is one block too many: n_layers + 1 instead of n_layers.",
+        wrong=built(blocks_of(count=lambda n: n + 1)),
+    ),
+    Mistake(
+        "one-block-too-few",
+        "There is one block too few: n_layers - 1 instead of n_layers.",
+        wrong=built(blocks_of(count=lambda n: n - 1)),
+    ),
+    Mistake(
+        "six-blocks-always",
+        "There are 6 blocks, the default, whatever n_layers says: the number of layers "
+        "is ignored (hard-coded).",
+        wrong=built(blocks_of(count=lambda n: 6)),
+    ),
+    Mistake(
+        "n_heads-ignored",
+        "n_heads is not passed on: every block has 8 heads, the default of "
+        "TransformerBlock.",
+        wrong=built(blocks_of(heads=lambda n_heads: 8)),
+    ),
+    Mistake(
+        "one-head",
+        "Every block has one head, whatever n_heads says: pass n_heads on.",
+        wrong=built(blocks_of(heads=lambda n_heads: 1)),
+    ),
+    Mistake(
+        "ff_dim-default",
+        "ff_dim is not passed on: the blocks' feed-forward networks have the default, "
+        "2048, where 4 * d_model is asked for.",
+        wrong=built(blocks_of(ff_dim=lambda C: 2048)),
+    ),
+    Mistake(
+        "ff_dim-d_model",
+        "The blocks' feed-forward networks are d_model wide (ff_dim); it should be "
+        "4 * d_model.",
+        wrong=built(blocks_of(ff_dim=lambda C: C)),
+    ),
+    Mistake(
+        "ff_dim-2-d_model",
+        "The blocks' feed-forward networks are 2 * d_model wide (ff_dim); it should be "
+        "4 * d_model.",
+        wrong=built(blocks_of(ff_dim=lambda C: 2 * C)),
+    ),
+    Mistake(
+        "head-tied",
+        "The head's weight is tied to that of embed; in this model it is not tied: the "
+        "head has a weight of its own.",
+        wrong=built(tie),
+    ),
+    Mistake(
+        "head-with-bias",
+        "The head has a bias; it should have none: nn.Linear(d_model, vocab_size, "
+        "bias=False).",
+        wrong=built(add_bias),
+    ),
+]

@@ -1,0 +1,54 @@
+"""Checkpoints: written whole or not at all, and read with care."""
+
+import os
+import pickle
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+VERSION = 1
+
+
+class CheckpointError(Exception):
+    """A checkpoint that can't be used; the message says what to do about it."""
+
+
+def save(path: Path, state: dict[str, Any]) -> None:
+    """Write a checkpoint. Killed at any moment, the file is the old or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False)
+    try:
+        with file:
+            torch.save({"version": VERSION, **state}, file)
+            file.flush()
+            os.fsync(file.fileno())  # on the disk before the name points to it
+        Path(file.name).replace(path)
+    except BaseException:
+        Path(file.name).unlink(missing_ok=True)
+        raise
+    for left in path.parent.glob(".part-*"):
+        left.unlink(missing_ok=True)  # of a run that was killed while it wrote
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read a checkpoint, which may hold tensors and plain values only.
+
+    Raises CheckpointError.
+    """
+    advice = "train one with `python -m minigpt.train`, or name another with --out"
+    if not path.is_file():
+        raise CheckpointError(f"no checkpoint at {path}: {advice}")
+    try:
+        state: Any = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"{path} is damaged: {advice}") from error
+    except pickle.UnpicklingError as error:
+        raise CheckpointError(
+            f"{path} is no checkpoint of MiniGPT: {advice}"
+        ) from error
+    if not isinstance(state, dict) or state.get("version") != VERSION:
+        raise CheckpointError(f"{path} is no checkpoint of this version: {advice}")
+    return state

@@ -1,0 +1,101 @@
+"""Let a trained MiniGPT write: `python -m minigpt.generate runs/cpu`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+from torch import nn
+
+from minigpt import checkpoint, parts
+from minigpt.model import build, choose_device
+from minigpt.oneline import one_line
+from minigpt.recipes import Recipe
+from minigpt.tokens import Tokeniser, rebuilt
+
+
+def loaded(path: Path, used: Any, device: torch.device) -> tuple[nn.Module, Tokeniser]:
+    """The model of a checkpoint and its tokeniser.
+
+    Raises CheckpointError.
+    """
+    state = checkpoint.load(path)
+    tokeniser = rebuilt(state["tokeniser"], used)
+    model = build(Recipe(**state["recipe"]), tokeniser.vocab_size, used)
+    model.load_state_dict(state["model"])
+    return model.to(device), tokeniser
+
+
+@torch.no_grad()
+def written(
+    model: Any,
+    tokeniser: Tokeniser,
+    prompt: str,
+    new_tokens: int,
+    used: Any,
+    seed: int = 0,
+    **sampling: Any,
+) -> Iterator[str]:
+    """Write on from a prompt, piece by piece as it comes.
+
+    Each new token costs one token's work, until the context is full; then the model
+    reads the last half of it again and goes on.
+    """
+    device = next(model.parameters()).device
+    generator = torch.Generator(device).manual_seed(seed)
+    ids = tokeniser.encode(prompt) or tokeniser.encode("\n")
+    was_training, said = model.training, tokeniser.decode(ids)
+    model.eval()
+    try:
+        fed, caches = 0, [used.KVCache() for _ in model.blocks]
+        for _ in range(new_tokens):
+            if fed == 0 or len(caches[0]) == model.max_seq:
+                fed, caches = 0, [used.KVCache() for _ in model.blocks]
+                window = ids[-(model.max_seq // 2 or 1) :]
+            else:
+                window = ids[fed:]
+            fed = len(ids)
+            tokens = torch.tensor([window], device=device)
+            logits = used.forward_with_cache(model, tokens, caches)[:, -1]
+            ids.append(int(used.sample_next(logits, generator=generator, **sampling)))
+            text = tokeniser.decode(ids)
+            # Half a character is written once its other bytes have come.
+            if not text.endswith("\ufffd"):
+                yield text[len(said) :]
+                said = text
+    finally:
+        model.train(was_training)
+
+
+@click.command(context_settings={"show_default": True})
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.option("--prompt", default="\n", help="what the text begins with")
+@click.option("--tokens", "new_tokens", type=click.IntRange(min=1), default=300)
+@click.option("--temperature", type=click.FloatRange(min=0), default=0.8)
+@click.option("--top-k", type=click.IntRange(min=1))
+@click.option("--top-p", type=click.FloatRange(0, 1))
+@click.option("--seed", type=int, default=0)
+@click.option("--parts", "whose", type=click.Choice(parts.WHOSE), default="reference")
+@click.option("--device", default="auto", help="cuda, mps, cpu, or auto: the fastest")
+def generate(
+    run: Path,
+    prompt: str,
+    new_tokens: int,
+    seed: int,
+    whose: str,
+    device: str,
+    **sampling: Any,
+) -> None:
+    """Let the model of a RUN (a folder or a checkpoint) write on from a prompt."""
+    path = run / "checkpoint.pt" if run.is_dir() or not run.suffix else run
+    used = parts.of(whose)
+    model, tokeniser = loaded(path, used, choose_device(device))
+    click.echo(prompt, nl=False)
+    for piece in written(model, tokeniser, prompt, new_tokens, used, seed, **sampling):
+        click.echo(piece, nl=False)
+    click.echo()
+
+
+if __name__ == "__main__":
+    one_line(generate, "minigpt.generate")
