@@ -94,6 +94,16 @@ def test_every_figure_has_a_caption_or_a_description(path):
             assert shown.get("figure", {}).get("caption"), cell.source
 
 
+def test_every_figure_has_a_name_of_its_own():
+    named = [
+        cell.metadata.get("mystnb", {}).get("figure", {}).get("name")
+        for path in NOTEBOOKS
+        for cell in read(path).cells
+    ]
+    names = [name for name in named if name]
+    assert sorted(set(names)) == sorted(names)
+
+
 @chapters
 def test_chapter_filled_with_the_references_passes_everything(path, tmp_path):
     references = {name: exercise.reference for name, exercise in EXERCISES.items()}
