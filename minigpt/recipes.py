@@ -67,7 +67,7 @@ class Recipe:
 
 #: A recipe by name, and the text it is meant for.
 PRESETS: dict[str, tuple[Recipe, str]] = {
-    # Under two minutes on two CPU cores.
+    # Small enough for two CPU cores.
     "cpu": (Recipe(tokens="bytes", steps=1500), "stdlib"),
     # Karpathy's nanoGPT, the character-level recipe for a CPU: validation loss 1.88.
     "shakespeare-char": (Recipe(), "shakespeare"),

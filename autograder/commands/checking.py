@@ -43,8 +43,9 @@ def check(path: Path, exercise: "Exercise | None") -> None:
 def watch(path: Path) -> None:
     """Grade a notebook or a .py file each time it is saved."""
     with contextlib.suppress(KeyboardInterrupt), Checker() as checker:
+        seen = _stamp(path)  # before the check, so that no save is missed meanwhile
         _once(checker, path)
-        for _ in saves(path):
+        for _ in saves(path, seen):
             click.echo(f"\n── saved at {time.strftime('%H:%M:%S')} ──")
             _once(checker, path)
     click.echo("\nStopped watching.")
@@ -61,13 +62,12 @@ def _once(checker: "Checker", path: Path) -> None:
     click.echo(f"Watching {path}: save it to check again, Ctrl-C to stop.")
 
 
-def saves(path: Path) -> Iterator[None]:
-    """Once after each save, also one made while a check ran.
+def saves(path: Path, seen: tuple[int, int] | None) -> Iterator[None]:
+    """Once after each save since it was `seen`, also one made while a check ran.
 
     Editors replace a file as they save it, so its folder is watched. Where the file
     system reports nothing, the regular waking up finds the save all the same.
     """
-    seen = _stamp(path)
     place = path.resolve()
     for _ in watchfiles.watch(
         place.parent,
