@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from cycler import cycler
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 INK = "#23282e"
@@ -98,15 +98,26 @@ def heatmap(
     ax.set(yticks=[i + 0.5 for i in range(len(rows))], yticklabels=rows, title=title)
     ax.set_aspect("equal" if len(rows) == len(cols) else "auto")
     ax.invert_yaxis()
-    ax.tick_params(length=0, labeltop=True, labelbottom=False)
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
+    ax.tick_params(labeltop=True, labelbottom=False)
+    bare(ax)
     shades = colours((values - low) / (top - low)).tolist()
     for (i, j), value in np.ndenumerate(values.data):
         ink = _ink_on(shades[i][j])
         text = fmt.format(value) if fmt else ""
         ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", color=ink, fontsize=9)
     return ax
+
+
+def tint(colour: str) -> tuple[float, ...]:
+    """A light version of a colour, to write on in dark ink."""
+    return tuple(1 - 0.45 * (1 - part) for part in to_rgb(colour))
+
+
+def bare(ax: Axes) -> None:
+    """Take away ticks, grid and frame; labels stay."""
+    ax.tick_params(length=0)
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
 
 
 def _ink_on(background: Sequence[float]) -> str:

@@ -5,19 +5,17 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from bookkit.figures import INK, MUTED, PALETTE, PAPER, heatmap
+from bookkit.figures import INK, MUTED, PALETTE, PAPER, bare, heatmap, tint
 
 CELL = 0.42  # inches, a side
 
 
-def tint(index: int) -> tuple[float, ...]:
+def hue(index: int) -> tuple[float, ...]:
     """A light colour of its own for each index, to write on in dark ink."""
-    colour = to_rgb(PALETTE[index % len(PALETTE)])
-    return tuple(1 - 0.45 * (1 - part) for part in colour)
+    return tint(PALETTE[index % len(PALETTE)])
 
 
 def draw_tokens(panels: Mapping[str, torch.Tensor], row: str = "token") -> Figure:
@@ -34,13 +32,13 @@ def draw_tokens(panels: Mapping[str, torch.Tensor], row: str = "token") -> Figur
         for i, line in enumerate(table.tolist()):
             for j, value in enumerate(line):
                 ax.add_patch(
-                    plt.Rectangle((j, i), 1, 1, fc=tint(int(value)), ec=PAPER, lw=2)
+                    plt.Rectangle((j, i), 1, 1, fc=hue(int(value)), ec=PAPER, lw=2)
                 )
                 ax.text(j + 0.5, i + 0.5, f"{value:.1f}", ha="center", va="center")
         ax.set(xlim=(0, table.shape[1]), ylim=(table.shape[0], 0), xticks=[])
         ax.set(yticks=[i + 0.5 for i in range(len(table))], aspect="equal", title=title)
         ax.set_yticklabels(range(len(table)))
-        _bare(ax)
+        bare(ax)
     fig.axes[0].set_ylabel(row)
     return fig
 
@@ -69,7 +67,7 @@ def draw_sharing(num_heads: int, choices: Sequence[int], d_k: int = 128) -> Figu
         for head in range(num_heads):
             shared = head // groups
             x = groups * (shared + 0.5)
-            ax.plot([head + 0.5, x], [1.0, 0.3], color=tint(shared), lw=2, zorder=0)
+            ax.plot([head + 0.5, x], [1.0, 0.3], color=hue(shared), lw=2, zorder=0)
             _box(ax, head + 0.5, 1.0, f"{head}", shared)
             if head % groups == 0:
                 _box(ax, x, 0.3, f"{shared}", shared)
@@ -77,20 +75,14 @@ def draw_sharing(num_heads: int, choices: Sequence[int], d_k: int = 128) -> Figu
         kept = f"2 × {kv_heads} × {d_k} = {2 * kv_heads * d_k:,} numbers kept"
         ax.text(num_heads / 2, -0.2, kept, ha="center", va="center", color=MUTED)
         ax.set_title(f"{kv_heads} key/value head{'s' * (kv_heads > 1)}")
-        _bare(ax)
+        bare(ax)
     fig.axes[0].set_yticks([0.3, 1.0], ["key/value", "query"])
     return fig
 
 
 def _box(ax: Axes, x: float, y: float, text: str, colour: int) -> None:
     shape = FancyBboxPatch(
-        (x - 0.3, y - 0.11), 0.6, 0.22, "round,pad=0.04", fc=tint(colour), ec=PAPER
+        (x - 0.3, y - 0.11), 0.6, 0.22, "round,pad=0.04", fc=hue(colour), ec=PAPER
     )
     ax.add_patch(shape)
     ax.text(x, y, text, ha="center", va="center", color=INK, fontsize=9)
-
-
-def _bare(ax: Axes) -> None:
-    ax.tick_params(length=0)
-    ax.grid(False)
-    ax.spines[:].set_visible(False)

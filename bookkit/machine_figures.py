@@ -5,18 +5,12 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from bookkit.figures import INK, MUTED, PALETTE, PAPER, label_line
+from bookkit.figures import INK, MUTED, PALETTE, PAPER, bare, label_line, tint
 
 BLANK = "#eef1f4"
-
-
-def tint(colour: str) -> tuple[float, ...]:
-    """A light version of a colour, to write on in dark ink."""
-    return tuple(1 - 0.45 * (1 - part) for part in to_rgb(colour))
 
 
 def draw_machines(source: Sequence[str], target: Sequence[str]) -> Figure:
@@ -52,7 +46,7 @@ def _cells(ax: Axes, table: torch.Tensor, labels: Sequence[str]) -> None:
     ax.set_xticks([j + 0.5 for j in range(size)], labels, rotation=90)
     ax.set_yticks([i + 0.5 for i in range(size)], labels)
     ax.tick_params(labeltop=True, labelbottom=False)
-    _bare(ax)
+    bare(ax)
 
 
 def draw_teacher_forcing(answer: Sequence[str], start: str = "START") -> Figure:
@@ -72,7 +66,7 @@ def draw_teacher_forcing(answer: Sequence[str], start: str = "START") -> Figure:
             _arrow(ax, (i, 0.3), (i, 1.2), MUTED)
         ax.set(xlim=(-0.6, n - 0.4), ylim=(-0.5, 2.0), title=title, xticks=[])
         ax.set_yticks([0, 1.5], ["reads", "says"] if ax is axes[0] else ["", ""])
-        _bare(ax)
+        bare(ax)
     for i in range(n - 1):
         _arrow(axes[1], (i + 0.2, 1.2), (i + 0.85, 0.3), PALETTE[1])
     return fig
@@ -113,9 +107,3 @@ def _arrow(
 ) -> None:
     style = {"arrowstyle": "-|>", "color": colour, "lw": 1.5}
     ax.annotate("", xy=end, xytext=start, arrowprops=style)
-
-
-def _bare(ax: Axes) -> None:
-    ax.tick_params(length=0)
-    ax.grid(False)
-    ax.spines[:].set_visible(False)

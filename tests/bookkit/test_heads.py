@@ -5,7 +5,7 @@ import pytest
 import torch
 from matplotlib.colors import to_rgb
 
-from bookkit.heads import draw_heads, draw_sharing, draw_tokens, tint
+from bookkit.heads import draw_heads, draw_sharing, draw_tokens, hue
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def test_each_cell_shows_its_number_in_its_token_s_colour():
     assert written(whole) == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
     assert written(head) == ["0.0", "1.0", "2.0"]
     colours = [to_rgb(patch.get_facecolor()) for patch in head.patches]
-    assert colours == [pytest.approx(tint(token)) for token in range(3)]
+    assert colours == [pytest.approx(hue(token)) for token in range(3)]
     assert len(set(colours)) == 3
 
 

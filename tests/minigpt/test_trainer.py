@@ -11,7 +11,6 @@ from minigpt import checkpoint
 from minigpt.checkpoint import CheckpointError
 from minigpt.corpus import CorpusError
 from minigpt.model import fuse
-from minigpt.recipes import Recipe
 from tests.minigpt.small import RECIPE, TEXT, a_run, trained
 
 
@@ -163,7 +162,3 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
         checkpoint.save(path, {"step": lambda: None})
     assert checkpoint.load(path)["step"] == 1
     assert [one.name for one in tmp_path.iterdir()] == ["checkpoint.pt"]
-
-
-def test_a_recipe_is_kept_in_full():
-    assert Recipe(**vars(RECIPE)) == RECIPE
