@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from autograder.probes.basic import observe
+from autograder.probes.facts import form
 
 #: What a share may be in a way that isn't chance: told apart by whichever is nearest.
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.18, 0.2, 0.4, 0.5, 0.72, 0.8, 0.9, 1.0)
@@ -49,8 +50,8 @@ def corruption(
     if reply["kind"] != "2 values":
         return reply | {"out": seen.get("out")}
     inputs, targets = got[0]
-    facts = _form(inputs, targets)
-    if facts == _form(text, text):
+    facts = form(inputs, targets)
+    if facts == form(text, text):
         facts |= _exact(text, inputs, targets, probability)
         if text.numel() >= LONG:
             facts |= _shares(text, inputs, targets, mask_id, vocab_size, probability)
@@ -62,17 +63,6 @@ def corruption(
 def _seeded(seed: int) -> torch.Generator:
     """A generator whose draws are none of those that the text came from."""
     return torch.Generator().manual_seed(seed ^ 0x2B5A3C1)
-
-
-def _form(inputs: Any, targets: Any) -> dict[str, str]:
-    """Shapes and dtypes, or what there is instead of a tensor."""
-    facts = {}
-    for name, one in {"inputs": inputs, "targets": targets}.items():
-        tensor = isinstance(one, Tensor)
-        shape = str(tuple(one.shape)) if tensor else f"a {type(one).__name__}"
-        facts[f"shape of the {name}"] = shape
-        facts[f"dtype of the {name}"] = str(one.dtype)[6:] if tensor else "none"
-    return facts
 
 
 def _exact(

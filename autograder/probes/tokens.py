@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from autograder.probes.basic import observe
+from autograder.probes.facts import form
 
 #: How much of a long result is told.
 LONGEST = 1000
@@ -103,9 +104,9 @@ def cutting(
         return reply | {"out": seen.get("out")}
     if x["device"] == "meta":
         return seen
-    facts = _form(*got[0])
+    facts = form(*got[0])
     wanted = torch.empty(batch_size, seq_len, dtype=data.dtype)
-    if facts == _form(wanted, wanted):
+    if facts == form(wanted, wanted):
         inputs, targets = (_places(data, one) for one in got[0])
         facts["the inputs are"] = _pieces(inputs)
         facts["the targets are"] = _targets(inputs, targets)
@@ -118,17 +119,6 @@ def cutting(
 
 def _seeded(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
-
-
-def _form(inputs: Any, targets: Any) -> dict[str, str]:
-    """Shapes and dtypes, or what there is instead of a tensor."""
-    facts = {}
-    for name, one in {"inputs": inputs, "targets": targets}.items():
-        tensor = isinstance(one, Tensor)
-        shape = str(tuple(one.shape)) if tensor else f"a {type(one).__name__}"
-        facts[f"shape of the {name}"] = shape
-        facts[f"dtype of the {name}"] = str(one.dtype)[6:] if tensor else "none"
-    return facts
 
 
 def _places(data: Tensor, tokens: Tensor) -> Tensor:

@@ -199,6 +199,28 @@ def _as_bytes_pairs(merges: list[Pair], ids: list[int]) -> Any:
     return [(pieces[left], pieces[right]) for left, right in merges]
 
 
+#: What goes wrong where a pair is replaced, in training and in encoding.
+REPLACED = [
+    Mistake(
+        "second-half-kept",
+        "The new id replaces the pair's first half and the second half stays; a merge "
+        "takes both away: skip two ids where the pair stands.",
+        replace=second_kept,
+    ),
+    Mistake(
+        "replaced-from-the-right",
+        "In a run of equal ids the pairs are replaced from the right; go from left to "
+        "right.",
+        replace=from_the_right,
+    ),
+    Mistake(
+        "last-id-lost",
+        "The last id gets lost in a merge: the walk ends one too early. Keep what "
+        "stands after the last pair.",
+        replace=skipping_the_last,
+    ),
+]
+
 LEARNING = [
     Mistake(
         "counted-without-overlap",
@@ -298,24 +320,7 @@ LEARNING = [
         "Only the first occurrence of a pair is replaced; replace them all.",
         replace=first_only,
     ),
-    Mistake(
-        "second-half-kept",
-        "The new id replaces the pair's first half and the second half stays; a merge "
-        "takes both away: skip two ids where the pair stands.",
-        replace=second_kept,
-    ),
-    Mistake(
-        "replaced-from-the-right",
-        "In a run of equal ids the pairs are replaced from the right; go from left to "
-        "right.",
-        replace=from_the_right,
-    ),
-    Mistake(
-        "last-id-lost",
-        "The last id gets lost in a merge: the walk ends one too early. Keep what "
-        "stands after the last pair.",
-        replace=skipping_the_last,
-    ),
+    *REPLACED,
     Mistake(
         "ids-from-257",
         "The first merge makes id 257; new ids start at 256.",

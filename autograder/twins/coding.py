@@ -5,15 +5,13 @@ from typing import Any
 
 from autograder.definition import Mistake
 from autograder.twins.bpe import (
+    REPLACED,
     Merge,
     Pair,
     as_bytes,
     first_only,
     from_the_left,
-    from_the_right,
     learned,
-    second_kept,
-    skipping_the_last,
 )
 
 Merges = Sequence[Pair]
@@ -129,24 +127,7 @@ ENCODING = [
         "Only the first occurrence of each pair is replaced; replace them all.",
         replace=first_only,
     ),
-    Mistake(
-        "second-half-kept",
-        "The new id replaces the pair's first half and the second half stays; a merge "
-        "takes both away: skip two ids where the pair stands.",
-        replace=second_kept,
-    ),
-    Mistake(
-        "replaced-from-the-right",
-        "In a run of equal ids the pairs are replaced from the right; go from left to "
-        "right.",
-        replace=from_the_right,
-    ),
-    Mistake(
-        "last-id-lost",
-        "The last id gets lost in a merge: the walk ends one too early. Keep what "
-        "stands after the last pair.",
-        replace=skipping_the_last,
-    ),
+    *REPLACED,
     Mistake(
         "no-merges",
         "No merge is applied; these are the bytes of the text.",
