@@ -9,6 +9,7 @@ import time
 import pytest
 import torch
 
+from autograder import workbook
 from minigpt import checkpoint
 from tests.minigpt.small import TEXT
 
@@ -123,3 +124,23 @@ def test_a_run_that_is_not_there_cannot_write(tmp_path):
     assert done.returncode == 2
     assert "no checkpoint at" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+RUNS = {"short": 3, "long": 9}  # alike, if no step changes anything
+
+THEIR_RATE = '''\
+def learning_rate(step, max_lr, min_lr, warmup, total):
+    """The learner's own."""
+    return 0.0  # nothing is learned at this rate, so its use shows
+'''
+
+
+def test_the_learners_own_parts_train(text, tmp_path):
+    workbook.save_part(tmp_path, "learning_rate", THEIR_RATE)
+    for name, steps in RUNS.items():
+        command = training(text, tmp_path / name, steps)
+        done = ran(*command, "--parts", "mine", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "learning_rate: yours" in done.stdout
+        assert "train_step: the reference" in done.stdout
+    assert alike(*(weights(tmp_path / name) for name in RUNS), rtol=0, atol=0)
