@@ -75,7 +75,7 @@ def count_parameters(model):
 
 
 def initialise(model, std=0.02):
-    """Draw a MiniGPT's weights anew, in place, so that the first loss is ln(vocab).
+    """Draw a MiniGPT's weights anew, in place: its first loss is near ln(vocab).
 
     Linear and embedding weights from N(0, std), biases 0; W_o and W_2, which write to
     the residual stream, from N(0, std / sqrt(2 n_layers)). Norms are left alone.
