@@ -1,0 +1,114 @@
+"""What can be said of a wrong result that no known mistake explains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autograder.compare import HALF
+from autograder.definition import Exercise
+from autograder.symptoms.flow import tell_device, tell_gradient, tell_refusal
+from autograder.symptoms.form import (
+    tell_dtype,
+    tell_error,
+    tell_kind,
+    tell_parameters,
+    tell_shape,
+)
+from autograder.symptoms.numbers import tell_finite, tell_value
+from autograder.trials import Runner
+from autograder.verdict import Diagnosis
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence, Judge
+
+
+def general(
+    judge: Judge,
+    runner: Runner,
+    seen: list[Evidence],
+    wrong: list[Evidence],
+    stage: str,
+) -> Diagnosis:
+    """Describe the first fault of a stage as exactly as it can be seen."""
+    first = wrong[0]
+    if stage == "refusals":
+        return tell_refusal(first)
+    if stage == "device":
+        return tell_device(first)
+    if stage == "gradients":
+        return tell_gradient(first)
+    found = _TELLERS[first.faults[0].kind](first, first.faults[0])
+    message = found.message
+    if found.mistake == "result-form" and str(first.expected["kind"])[0].isdigit():
+        message += f" Return {', '.join(judge.exercise.returns)}, in this order."
+    if found.mistake == "constant-factor" and not _everywhere(wrong, message):
+        message = message.replace("in every place", "in every place of this case")
+    if first.trial.dtype in HALF and first.faults[0].kind in ("value", "finite"):
+        message += _HALF
+    where = _where(judge.exercise, seen, wrong)
+    return Diagnosis(found.mistake, f"{message} {where}".strip())
+
+
+#: Half precision is judged last, so float32 was right before.
+_HALF = (
+    " In float32 the same code is right: in half precision something overflows or is "
+    "rounded away. Compute in float32 (`x.float()`) and come back to `x.dtype` last."
+)
+
+
+def _everywhere(wrong: list[Evidence], message: str) -> bool:
+    """Whether the same can be said of every wrong result, as it is of the first."""
+    kinds = {one.faults[0].kind for one in wrong}
+    return kinds == {"value"} and all(
+        tell_value(one, one.faults[0]).message == message for one in wrong
+    )
+
+
+def _where(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
+    """Which cases are right, when some are: it narrows the search."""
+    if wrong[0].trial.stage != "values":
+        return f"This is so in the case “{wrong[0].trial.name}”."
+    failing = {id(one) for one in wrong}
+    right = [one.trial.case for one in _base(seen) if id(one) not in failing]
+    bad = [one.trial.name for one in wrong]
+    if not right:
+        return ""
+    listed = ", ".join(f"“{name}”" for name in right)
+    text = f"Right: {listed}. Wrong: “{bad[0]}”."
+    return f"{text} {left_out(exercise, seen, wrong)}".strip()
+
+
+def left_out(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
+    """An argument that is left out in every wrong case, and in no other."""
+    failing = {id(one) for one in wrong}
+    bad = [id(one) for one in _base(seen) if id(one) in failing]
+    for name, value in exercise.defaults().items():
+        without = [
+            id(one)
+            for one in _base(seen)
+            if name not in one.trial.x["args"]
+            and name not in one.trial.x.get("make", ())
+        ]
+        if bad and without == bad and len(bad) < len(_base(seen)):
+            return f"So it is where `{name}` is left out; its default is {value!r}."
+    return ""
+
+
+def _base(seen: list[Evidence]) -> list[Evidence]:
+    """The cases as they are defined, without the engine's variants."""
+    return [
+        one
+        for one in seen
+        if one.trial.stage == "values" and not one.trial.variant and one.trial.case
+    ]
+
+
+_TELLERS = {
+    "error": tell_error,
+    "parameters": tell_parameters,
+    "kind": tell_kind,
+    "shape": tell_shape,
+    "dtype": tell_dtype,
+    "finite": tell_finite,
+    "value": tell_value,
+}
