@@ -42,7 +42,9 @@ from minigpt.trainer import Run
 @click.option("--seed", type=int)
 @click.option("--device", default="auto", help="cuda, mps, cpu, or auto: the fastest")
 @click.option("--compile/--no-compile", "compiled", default=None, help="torch.compile")
-@click.option("--explicit", is_flag=True, help="attention as written, not one kernel")
+@click.option(
+    "--explicit", is_flag=True, help="each part as it is written, none in one kernel"
+)
 @click.option("--check-every", type=click.IntRange(1), default=250, help="steps")
 @click.option("--save-every", type=click.IntRange(1), default=250, help="steps")
 def train(
@@ -84,8 +86,8 @@ def follow(run: Run, checkpoint: Path, check_every: int, save_every: int) -> Non
     """Train to the end: a bar, a line at every check with a sample, checkpoints."""
     screen = Console(quiet=not run.ranks.first, highlight=False)
     numbers = f"{run.parts.count_parameters(run.model):,} parameters"
-    attention = "in one kernel" if run.fused else "as written"
-    screen.print(f"{numbers}, on {run.device}, attention {attention}")
+    kernels = f"in one kernel each: {', '.join(run.fused) or 'nothing'}"
+    screen.print(f"{numbers}, on {run.device}; {kernels}")
     if run.step:
         screen.print(f"going on at step {run.step}, from {checkpoint}")
     columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")

@@ -44,7 +44,7 @@ class Run:
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     ranks: Ranks = field(default_factory=Ranks)
     compiled: bool = False
-    explicit: bool = False  # attention as the reader wrote it, not in one kernel
+    explicit: bool = False  # every part as it is written, none in one kernel
 
     def __post_init__(self) -> None:
         recipe = self.recipe
@@ -68,7 +68,9 @@ class Run:
             )
         self.model = build(recipe, self.tokeniser.vocab_size, self.parts)
         self.model.to(self.device)
-        self.fused = not self.explicit and fuse(self.model, self.tokeniser.vocab_size)
+        self.fused: list[str] = []
+        if not self.explicit:
+            self.fused = fuse(self.model, self.tokeniser.vocab_size)
         fast = speed_up(self.model, self.device, self.compiled)
         self.trained = self.ranks.wrapped(fast)
         groups = self.parts.parameter_groups(self.model, recipe.weight_decay)
