@@ -11,7 +11,8 @@ def safe_names(
     found: list[str] = []
     gone = {one.lower() for one in taken}
     for one in names:
-        base = re.sub(r"[^\w.()-]+", "_", one)[:100].strip(".") or "_"
+        base = re.sub(r"[^\w.()-]+", "_", one).encode()[:120].decode(errors="ignore")
+        base = base.strip(".") or "_"
         name, number = f"{base}{ending}", 2
         while name.lower() in gone:
             name, number = f"{base}_{number}{ending}", number + 1

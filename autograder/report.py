@@ -1,17 +1,19 @@
 """What `grade` writes: results.json, grades.csv, a feedback page a submission."""
 
+import csv
+import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.filenames import safe_names
 from autograder.registry import CHAPTERS, EXERCISES
 from autograder.render.page import STYLE, as_html
 from autograder.render.words import clean
-from autograder.spreadsheet import as_csv
+from autograder.spreadsheet import harmless
 from autograder.verdict import Verdict
 from autograder.workbook import write
 
@@ -77,19 +79,29 @@ def grades(results: Sequence[Result]) -> str:
     """One line a submission, one column an exercise."""
     asked = {verdict.exercise for one in results for verdict in one.verdicts}
     ids = [name for name in EXERCISES if name in asked]
-    table = [["submission", "points", "max_points", *ids, "error"]]
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["submission", "points", "max_points", *ids, "error"])
     for one in results:
         points = {verdict.exercise: f"{verdict.points:g}" for verdict in one.verdicts}
         row = [one.submission, f"{one.points:g}", f"{one.max_points:g}"]
         row += [points.get(name, "") for name in ids]
-        table.append([*row, clean(one.error or "")])
-    return as_csv(table)
+        table.writerow([harmless(cell) for cell in [*row, clean(one.error or "")]])
+    return text.getvalue()
 
 
 def page_names(results: Sequence[Result]) -> list[str]:
     """A file name for each feedback page: safe on every system, and none twice."""
-    submissions = (one.submission for one in results)
-    return safe_names(submissions, ".html", ("results.json", "grades.csv"))
+    names: list[str] = []
+    taken: set[str] = {"results.json", "grades.csv"}
+    for one in results:
+        base = re.sub(r"[^\w.()-]+", "_", one.submission)[:100].strip(".") or "_"
+        name, number = f"{base}.html", 2
+        while name.lower() in taken:
+            name, number = f"{base}_{number}.html", number + 1
+        taken.add(name.lower())
+        names.append(name)
+    return names
 
 
 def feedback(result: Result) -> str:

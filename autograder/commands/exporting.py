@@ -114,11 +114,12 @@ def export(
     name: str,
     **given: Any,
 ) -> None:
-    """Hand results on: FORMAT is canvas, moodle, gradescope or junit.
+    """Hand grades on to Canvas, Moodle, Gradescope or CI.
 
-    DIR is what 'autograder grade' wrote to. Canvas and Moodle get a file that their
-    gradebooks import, with a late policy if you give a deadline; Gradescope a folder
-    with its results.json for each submission; CI systems JUnit's XML.
+    FORMAT is canvas, moodle, gradescope or junit; DIR is what 'autograder grade' wrote
+    to. Canvas and Moodle get a file that their gradebooks import, with a late policy if
+    you give a deadline; Gradescope a folder with its results.json for each submission;
+    CI systems JUnit's XML.
     """
     _refuse_others(ctx, form)
     try:

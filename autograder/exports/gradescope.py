@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from autograder.exports.results import Entry
-from autograder.exports.words import found
+from autograder.exports.words import found, score
 from autograder.render.words import SAID
 
 
@@ -24,8 +24,8 @@ def gradescope_json(entry: Entry) -> str:
 def _output(entry: Entry) -> str:
     if "error" in entry:
         return f"Not graded: {entry['error']}"
-    head = f"{entry['points']:g} of {entry['max_points']:g} points"
-    return "\n".join([head, *entry.get("notes", [])])
+    points = score(entry["points"], entry["max_points"])
+    return "\n".join([points, *entry.get("notes", [])])
 
 
 def _shown(exercise: dict[str, Any]) -> bool:

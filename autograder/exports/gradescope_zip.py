@@ -1,9 +1,8 @@
 """A Gradescope autograder: a zip file that installs this project and grades with it.
 
 Gradescope unpacks it to /autograder/source, runs setup.sh once, and run_autograder for
-each submission, which it puts into /autograder/submission. GRADESCOPE_HOME names another
-folder in the place of /autograder, and PYTHON another Python for run_autograder, so that
-the scripts can be tried anywhere.
+each submission, which it puts into /autograder/submission. To try the scripts anywhere,
+name another folder in GRADESCOPE_HOME, and a Python to grade with in PYTHON.
 """
 
 import io

@@ -8,7 +8,7 @@ import of CSV files reads the same table; there the e-mail address tells the stu
 from html import escape
 
 from autograder.exports.gradebook import Grade, Gradebook, as_points
-from autograder.exports.words import summary
+from autograder.exports.words import score, summary
 from autograder.spreadsheet import as_csv
 
 COLUMNS = (
@@ -49,7 +49,6 @@ def _comments(grade: Grade, possible: float) -> str:
     """What the student reads in Moodle; nothing where nothing was handed in."""
     if grade.entry is None:
         return ""
-    points = f"{as_points(grade.points)} of {as_points(possible)} points"
-    lines = [f"{points} ({grade.why})"]
+    lines = [f"{score(grade.points or 0, possible)} ({grade.why})"]
     lines += [summary(one) for one in grade.entry["exercises"]]
     return "<br>".join(escape(line) for line in lines)

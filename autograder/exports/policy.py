@@ -79,7 +79,8 @@ def count(attempt: Attempt, policy: Policy) -> Counted:
         return Counted(attempt, 0.0, f"{late}, too late to count")
     off = min(100.0, days * policy.per_day)
     points = round(attempt.points * (100 - off) / 100, 2)
-    return Counted(attempt, points, f"{late}, {off:g}% off {attempt.points:g} points")
+    earned = f"{attempt.points:g} point{'' if attempt.points == 1 else 's'}"
+    return Counted(attempt, points, f"{late}, {off:g}% off {earned}")
 
 
 def settle(attempts: Sequence[Attempt], policy: Policy) -> Counted:

@@ -8,6 +8,11 @@ from autograder.verdict import Check, Diagnosis, Verdict
 LONGEST = 300  # of what a summary says was found
 
 
+def score(points: float, possible: float) -> str:
+    """`2.5 of 3 points`."""
+    return f"{points:g} of {possible:g} point{'' if possible == 1 else 's'}"
+
+
 def verdict_of(exercise: dict[str, Any]) -> Verdict:
     """The verdict that an entry was written from, as far as the entry tells."""
     return Verdict(
