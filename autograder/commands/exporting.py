@@ -1,6 +1,6 @@
 """`export` and `gradescope-zip`: results as other programs read them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,13 @@ from autograder.exports.junit import junit_xml
 from autograder.exports.moments import moment, zone_named
 from autograder.exports.moodle import moodle_csv
 from autograder.exports.policy import KEEP, Policy
-from autograder.exports.results import Assignment, Entry, chapters, read_results
+from autograder.exports.results import (
+    Assignment,
+    Entry,
+    chapters,
+    read_results,
+    results_file,
+)
 from autograder.exports.roster import roster_of
 from autograder.exports.tables import read_csv
 from autograder.filenames import safe_names
@@ -122,6 +128,8 @@ def export(
     CI systems JUnit's XML.
     """
     _refuse_others(ctx, form)
+    why: Path | None = given["why"]
+    _refuse_overwriting([results_file(folder)], filter(None, (to, why)))
     try:
         assignment = chapters(numbers)
         entries = read_results(folder)
@@ -148,6 +156,14 @@ def _refuse_others(ctx: click.Context, form: str) -> None:
             wrong(f"{spelled(param)} is for {formats}; leave it out for {form}")
 
 
+def _refuse_overwriting(read: Iterable[Path], written: Iterable[Path]) -> None:
+    """End the command where a file that it reads would be lost."""
+    kept = [one.resolve() for one in read]
+    for path in written:
+        if path.resolve() in kept:
+            wrong(f"{path} would be written over; choose another file")
+
+
 def _export_grades(
     form: str,
     to: Path,
@@ -162,9 +178,7 @@ def _export_grades(
     **late: Any,
 ) -> None:
     """Write the gradebook, and say who is not in it as one might expect."""
-    for written in filter(None, (to, why)):
-        if written.resolve() in [one.resolve() for one in (roster, times) if one]:
-            wrong(f"{written} would be written over; choose another file")
+    _refuse_overwriting(filter(None, (roster, times)), filter(None, (to, why)))
     if why is not None and why.resolve() == to.resolve():
         wrong(f"--why {why} is --to as well; choose another file")
     if IGNORED.search(name):

@@ -73,9 +73,14 @@ def _missing(name: str, chapter: int, points: float) -> Entry:
     }
 
 
+def results_file(folder: Path) -> Path:
+    """The file of results in a folder that `grade` wrote to; itself where it is one."""
+    return folder if folder.is_file() else folder / "results.json"
+
+
 def read_results(folder: Path) -> list[Entry]:
     """The submissions in a folder that `grade` wrote to, or in its results.json."""
-    path = folder / "results.json" if folder.is_dir() else folder
+    path = results_file(folder)
     try:
         found = json.loads(path.read_text("utf-8"))
         version, entries = found["version"], list(found["submissions"])

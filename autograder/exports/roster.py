@@ -182,9 +182,12 @@ def _index(students: tuple[Student, ...]) -> dict[str, frozenset[int]]:
     for place, student in enumerate(students):
         for key in _keys_for(student):
             found.setdefault(key, set()).add(place)
-    for place, student in enumerate(students):  # what the table says goes before
-        found[_fold(student.submission)] = {place}
-    return {key: frozenset(places) for key, places in found.items() if key}
+    said: dict[str, set[int]] = {}
+    for place, student in enumerate(students):
+        said.setdefault(_fold(student.submission), set()).add(place)
+    said.pop("", None)
+    # What the table says itself goes before what names suggest.
+    return {key: frozenset(places) for key, places in (found | said).items() if key}
 
 
 def _keys_for(student: Student) -> Iterator[str]:

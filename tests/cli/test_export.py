@@ -166,6 +166,14 @@ CLASS = "is for canvas and moodle; leave it out for"
             "times.csv would be written over; choose another file",
         ),
         (
+            "export junit graded --to graded/results.json",
+            "graded/results.json would be written over; choose another file",
+        ),
+        (
+            "export canvas graded/results.json --to a --why graded/results.json",
+            "graded/results.json would be written over; choose another file",
+        ),
+        (
             "export canvas graded --to a --why ./a",
             "--why a is --to as well; choose another file",
         ),

@@ -108,6 +108,11 @@ def test_the_table_itself_may_say_whose_a_submission_is(read):
     assert (roster.owner("team-7"), roster.owner("ada")) == (0, 1)
 
 
+def test_one_submission_said_to_be_two_students_is_nobodys(read):
+    roster = read("name,submission\nAda,team-7\nBen,Team 7\n")
+    assert roster.owner("team-7") is None
+
+
 def test_two_of_the_same_name_are_told_apart_or_not_at_all(read):
     roster = read("name,email\nKim Lee,kim@x.org\nKim Lee,lee@x.org\n")
     assert roster.owner("Kim Lee") is None
