@@ -13,6 +13,7 @@ from typing import Any
 from autograder.registry import CHAPTERS, EXERCISES
 from autograder.render.page import STYLE, as_html
 from autograder.render.words import clean
+from autograder.spreadsheet import harmless
 from autograder.verdict import Verdict
 from autograder.workbook import write
 
@@ -87,11 +88,6 @@ def grades(results: Sequence[Result]) -> str:
         row += [points.get(name, "") for name in ids]
         table.writerow([harmless(cell) for cell in [*row, clean(one.error or "")]])
     return text.getvalue()
-
-
-def harmless(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return "'" + cell if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def page_names(results: Sequence[Result]) -> list[str]:

@@ -75,12 +75,13 @@ def forget(book: Path, name: str) -> None:
     write(book / MARK / "progress.json", json.dumps(kept, indent=1, sort_keys=True))
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; text as UTF-8."""
+    data = content.encode() if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
     writing = path.with_name(f".writing-{os.getpid()}-{path.name}")
     try:
-        writing.write_text(text, "utf-8", newline="\n")
+        writing.write_bytes(data)
         writing.replace(path)
     finally:
         writing.unlink(missing_ok=True)

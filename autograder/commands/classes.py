@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from autograder.commands.screen import counted
-from autograder.commands.values import Answers, Count, made_folder, wrong
+from autograder.commands.values import Answers, Count, made_folder, secret_in, wrong
 from autograder.source import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def grade(
     for path in paths:
         if out.resolve().is_relative_to(path.resolve()):
             wrong(f"--out {out} lies in {path}, among what is graded; choose another")
-    secret = _secret(key)
+    secret = secret_in(key)
     made_folder(out)
     results = _graded(paths, out, jobs or os.cpu_count() or 1, secret, partial)
     unread = sum(one.error is not None for one in results)
@@ -64,20 +64,6 @@ def grade(
     click.echo(
         f"{graded} graded{could_not}: results.json, grades.csv, feedback in {out}"
     )
-
-
-def _secret(key: Path | None) -> bytes | None:
-    """The key's bytes; ends the command where they can't be read or are none."""
-    if key is None:
-        return None
-    try:
-        secret = key.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        wrong(f"can't read --key {key} ({reason}); name a file with your secret")
-    if not secret.strip():
-        wrong(f"--key {key} is empty; put some random text into it")
-    return secret
 
 
 def _graded(

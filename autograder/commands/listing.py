@@ -71,7 +71,7 @@ def _state(exercise: "Exercise", known: Mapping[str, Any]) -> str:
 
 @click.command()
 def progress() -> None:
-    """Show how far you are, chapter by chapter, and what comes next."""
+    """Show how far you are in each chapter, and what is next."""
     from autograder.registry import CHAPTERS, EXERCISES
 
     book = needed_workbook()

@@ -1,6 +1,7 @@
 """What the commands take: exercises, submissions, folders. A wrong one ends here."""
 
 import difflib
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -83,6 +84,48 @@ class Count(click.ParamType[int]):
         return int(text)
 
 
+class Number(click.ParamType[float]):
+    """A number from `low` to `high`, a whole one unless it may have a fraction."""
+
+    name = "number"
+
+    def __init__(self, low: float, high: float = math.inf, whole: bool = True) -> None:
+        self.low, self.high, self.whole = low, high, whole
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            found = int(str(value)) if self.whole else float(str(value))
+        except ValueError:
+            found = math.nan
+        if not self.low <= found <= self.high:
+            assert param is not None
+            kind = "a whole number" if self.whole else "a number"
+            until = f"to {self.high:g}" if math.isfinite(self.high) else "on"
+            span = f"from {self.low:g} {until}"
+            wrong(f"{spelled(param)} must be {kind} {span}, not {str(value)!r}")
+        return found
+
+
+class OneOf(click.ParamType[str]):
+    """One of a few words."""
+
+    name = "word"
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        if value not in self.words:
+            assert param is not None
+            words = f"{', '.join(self.words[:-1])} or {self.words[-1]}"
+            wrong(f"{spelled(param)} must be {words}, not {str(value)!r}")
+        return str(value)
+
+
 class Answers(click.ParamType[Path]):
     """A notebook or a `.py` file; a folder of them too, where that makes sense."""
 
@@ -125,6 +168,20 @@ def _nearest_file(path: Path) -> str:
         return f"there is no folder {str(path.parent)!r}"
     known = [str(one) for one in beside if one.suffix.lower() in ENDINGS]
     return like(str(path), known) or "name a notebook (.ipynb) or a .py file"
+
+
+def secret_in(key: Path | None) -> bytes | None:
+    """The key's bytes; ends the command where they can't be read or are none."""
+    if key is None:
+        return None
+    try:
+        secret = key.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        wrong(f"can't read --key {key} ({reason}); name a file with your secret")
+    if not secret.strip():
+        wrong(f"--key {key} is empty; put some random text into it")
+    return secret
 
 
 def made_folder(path: Path) -> Path:

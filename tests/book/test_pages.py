@@ -14,7 +14,10 @@ from tests.browser import FLAGS, find
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
-PAGES = ["index", "references", *(f"chapters/{name}" for name in CHAPTERS)]
+TEACHING = [
+    f"teaching/{path.stem}" for path in sorted((HTML / "teaching").glob("*.html"))
+]
+PAGES = ["index", "references", *(f"chapters/{name}" for name in CHAPTERS), *TEACHING]
 ATTENTION = "chapters/02_attention"
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}

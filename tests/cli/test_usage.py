@@ -138,7 +138,7 @@ def test_a_line_break_in_what_was_typed_stays_in_one_line(run, here):
 
 
 def test_without_a_command_the_help_is_shown(run):
-    assert "start     Lay the chapters" in run("").stdout
+    assert "start           Lay the chapters" in run("").stdout
 
 
 def test_every_command_is_named_whole_in_the_help(run):
