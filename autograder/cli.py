@@ -17,6 +17,7 @@ from autograder.commands.asking import hint, reset, solution
 from autograder.commands.checking import check, watch
 from autograder.commands.classes import grade
 from autograder.commands.listing import list_exercises, progress
+from autograder.commands.overview import report
 from autograder.commands.starting import start
 from autograder.commands.values import Wrong, like, spelled, wrong
 from autograder.render.words import clean
@@ -120,7 +121,7 @@ def cli(ctx: click.Context) -> None:
 
 for _command in (
     *(start, list_exercises, check, watch, hint, solution),
-    *(progress, reset, grade),
+    *(progress, reset, grade, report),
 ):
     cli.add_command(_command)
 

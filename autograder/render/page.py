@@ -51,20 +51,34 @@ html:not([data-theme]):not(:has([data-jp-theme-light])) body:not(.vscode-light) 
 _KIND = {"passed": "good", "not_attempted": "idle", "missing": "idle"}
 
 
-def as_html(verdict: Verdict, hints: Sequence[str] = (), style: bool = True) -> str:
-    """One block of HTML; everything in it that isn't ours is escaped."""
+def as_html(
+    verdict: Verdict,
+    hints: Sequence[str] = (),
+    style: bool = True,
+    level: int | None = None,
+) -> str:
+    """One block of HTML; everything in it that isn't ours is escaped.
+
+    On a page with headings, the exercise's name is one of that level, to be linked to.
+    """
     sign, words = SAID[verdict.status]
     kind = _KIND.get(verdict.status, "bad")
+    name = escape(verdict.exercise)
+    title = f'<h{level} id="{name}">{name}</h{level}>' if level else f"<b>{name}</b>"
+    head, left = ("div", "div") if level else ("p", "span")
+    example = _example(verdict.example) if verdict.example else ""
+    if level and example:  # keys reach what a narrow page scrolls
+        region = f'role="region" tabindex="0" aria-label="Numbers of {name}"'
+        example = f"<div {region}>{example}</div>"
     parts = [
         STYLE if style else "",
-        f'<div class="ag {kind}" role="group" '
-        f'aria-label="Verdict on {escape(verdict.exercise)}">',
-        '<p class="ag-head"><span>'
+        f'<div class="ag {kind}" role="group" aria-label="Verdict on {name}">',
+        f'<{head} class="ag-head"><{left}>'
         f'<span class="ag-sign" aria-hidden="true">{sign}</span> '
-        f"<b>{escape(verdict.exercise)}</b> · {words}</span>"
-        f'<span class="ag-soft">{points(verdict)}</span></p>',
+        f"{title} · {words}</{left}>"
+        f'<span class="ag-soft">{points(verdict)}</span></{head}>',
         *(f"<p>{prose(found.message)}</p>" for found in verdict.diagnosis),
-        _example(verdict.example) if verdict.example else "",
+        example,
         _checks(verdict),
         _hints(hints) if verdict.diagnosis else "",
         *(f'<p class="ag-soft">{prose(note)}</p>' for note in verdict.notes),
