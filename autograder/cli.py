@@ -17,7 +17,7 @@ from autograder.commands.asking import hint, reset, solution
 from autograder.commands.checking import check, watch
 from autograder.commands.classes import grade
 from autograder.commands.listing import list_exercises, progress
-from autograder.commands.overview import report
+from autograder.commands.overview import report, similar
 from autograder.commands.starting import start
 from autograder.commands.values import Wrong, like, spelled, wrong
 from autograder.render.words import clean
@@ -121,7 +121,7 @@ def cli(ctx: click.Context) -> None:
 
 for _command in (
     *(start, list_exercises, check, watch, hint, solution),
-    *(progress, reset, grade, report),
+    *(progress, reset, grade, report, similar),
 ):
     cli.add_command(_command)
 

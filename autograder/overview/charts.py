@@ -57,9 +57,9 @@ def bins(points: Sequence[tuple[float, float]]) -> tuple[list[Bin], str]:
 
 
 def _step(most: float) -> int:
-    """A round width of bins, so that there are at most 13."""
+    """A round width of bins, so that there are at most 11."""
     steps = (base * int(10.0**power) for power in range(12) for base in (1, 2, 5))
-    return next(step for step in steps if most / step <= 12)
+    return next(step for step in steps if most / step <= 10)
 
 
 def _binned(got: Sequence[float], most: float, step: int, whole: bool) -> Iterator[Bin]:
@@ -91,7 +91,7 @@ def histogram(counted: Sequence[Bin], axis: str) -> str:
         )
         if one.count:
             pieces.append(_text(middle, top - 5, num(one.count)))
-        pieces.append(_text(middle, TOP + HEIGHT + 16, one.label))
+        pieces.append(_text(middle, TOP + HEIGHT + 16, one.label, "label"))
     floor = TOP + HEIGHT
     pieces.append(f'<line class="axis" x1="0" x2="100%" y1="{floor}" y2="{floor}"/>')
     pieces.append(_text(50, floor + 37, axis))
@@ -105,5 +105,5 @@ def histogram(counted: Sequence[Bin], axis: str) -> str:
     )
 
 
-def _text(x: float, y: float, said: str) -> str:
-    return f'<text x="{x:.2f}%" y="{y:g}">{escape(said)}</text>'
+def _text(x: float, y: float, said: str, kind: str = "said") -> str:
+    return f'<text class="{kind}" x="{x:.2f}%" y="{y:g}">{escape(said)}</text>'

@@ -135,7 +135,8 @@ def look_first(verdicts: Sequence[Verdict]) -> str:
 
 def _link(exercise: str) -> str:
     name = escape(exercise)
-    return f'<a href="#{name}"><code>{name}</code></a>'
+    shown = name.replace("_", "_<wbr>")
+    return f'<a href="#{name}"><code>{shown}</code></a>'
 
 
 def _contents(verdicts: Sequence[Verdict]) -> str:

@@ -39,14 +39,10 @@ def opening(found: Statistics) -> str:
         had = f"{middle:.0%} of the points".replace("%", " %")
     if len(graded) == 1:
         return f"{text}: {had}."
-    return (
-        f"{text}. Half have {had} or more; {num(full)} {_have(full)} all points, "
-        f"{num(none)} {_have(none)} none."
-    )
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
+    ends = [(full, "all points"), (none, "none")]
+    said = [f"{num(n)} {'has' if n == 1 else 'have'} {what}" for n, what in ends if n]
+    also = f"; {listed(said)}" if said else ""
+    return f"{text}. Half have {had} or more{also}."
 
 
 def _share(points: float, most: float) -> float:
@@ -56,18 +52,17 @@ def _share(points: float, most: float) -> float:
 def findings(found: Statistics) -> list[Finding]:
     """The mistakes that many made, what holds up the rest, and what was left out."""
     asked = {one.id: one for one in found.asked}
-    common = [one for one in found.slips if _common(one, asked[one.exercise], found)]
-    told = [_of_slip(one, asked[one.exercise], found) for one in common[:MOST]]
+    few = len(found.graded) < 3
+    slips = [(one, asked[one.exercise]) for one in found.slips]
+    told = [_of_slip(*each) for each in slips if few or _common(*each)][:MOST]
     return [*told, *_of_blockers(found), *_of_left_out(found)]
 
 
-def _common(slip: Slip, asked: Asked, found: Statistics) -> bool:
-    if len(found.graded) < 3:
-        return True
+def _common(slip: Slip, asked: Asked) -> bool:
     return len(slip.who) > 1 and len(slip.who) >= COMMON * asked.tried
 
 
-def _of_slip(slip: Slip, asked: Asked, found: Statistics) -> Finding:
+def _of_slip(slip: Slip, asked: Asked) -> Finding:
     count = f"{num(len(slip.who))} of {num(asked.tried)}" if asked.tried > 1 else ""
     text = f"for example: {slip.message}" if slip.differs else slip.message
     return Finding(count, slip.exercise, text)

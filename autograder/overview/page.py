@@ -62,7 +62,8 @@ def _explain_again(found: Statistics, book: str | None) -> Iterator[str]:
 
 def _name(exercise: str) -> str:
     name = escape(exercise, quote=True)
-    return f'<a href="#{name}"><code>{name}</code></a>'
+    shown = name.replace("_", "_<wbr>")
+    return f'<a href="#{name}"><code>{shown}</code></a>'
 
 
 def _where(exercise: str, book: str | None) -> str:
@@ -90,7 +91,7 @@ def _points(found: Statistics) -> Iterator[str]:
     yield (
         f"<figure>{histogram(counted, axis)}"
         f"<figcaption>How many submissions have how much: {escape(axis)}.</figcaption>"
-        "</figure><details><summary>The same as a table</summary>"
+        '</figure><details class="screen"><summary>The same as a table</summary>"
         f'<table><thead><tr><th scope="col">{escape(axis)}</th>'
         f'<th scope="col">submissions</th></tr></thead><tbody>{rows}</tbody></table>'
         "</details>"
@@ -101,7 +102,9 @@ def _exercises(found: Statistics, book: str | None) -> Iterator[str]:
     if not found.asked:
         return
     yield '<h2 id="exercises">Exercises</h2>'
-    chips = " ".join(f"{_chip(kind)} {words}" for kind, words in WORDS.items())
+    chips = "".join(
+        f"<span>{_chip(kind)} {words}</span>" for kind, words in WORDS.items()
+    )
     yield f'<p class="soft legend">{chips}</p>'
     for chapter, asked in groupby(found.asked, key=lambda one: one.chapter):
         title = f": {CHAPTERS[chapter].title}" if chapter in CHAPTERS else ""
@@ -155,7 +158,8 @@ def _mistakes(found: Statistics, book: str | None) -> Iterator[str]:
     yield from (_mistake(one, most, book) for one in found.slips[:SHOWN])
     yield "</ol>"
     if rest := found.slips[SHOWN:MOST]:
-        yield f"<details><summary>{times(len(rest), 'rarer mistake')}</summary>"
+        yield '<details class="screen"><summary>'
+        yield f"{times(len(rest), 'rarer mistake')}</summary>"
         yield f'<ol class="mistakes" start="{SHOWN + 1}">'
         yield from (_mistake(one, most, book) for one in rest)
         yield "</ol></details>"
@@ -181,7 +185,8 @@ def _mistake(slip: Slip, most: int, book: str | None) -> str:
         f"<p>{example}{prose(slip.message)}</p>"
         f'<p class="soft">{_where(slip.exercise, book)}</p>'
         f"<details><summary>Hints to show</summary><ol>{folded}</ol></details>"
-        f"<details><summary>Who</summary><p>{names(slip.who, slip.exercise)}</p>"
+        '<details class="screen"><summary>Who</summary>'
+        f"<p>{names(slip.who, slip.exercise)}</p>"
         "</details></li>"
     )
 
