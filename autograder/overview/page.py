@@ -91,7 +91,7 @@ def _points(found: Statistics) -> Iterator[str]:
     yield (
         f"<figure>{histogram(counted, axis)}"
         f"<figcaption>How many submissions have how much: {escape(axis)}.</figcaption>"
-        '</figure><details class="screen"><summary>The same as a table</summary>"
+        '</figure><details class="screen"><summary>The same as a table</summary>'
         f'<table><thead><tr><th scope="col">{escape(axis)}</th>'
         f'<th scope="col">submissions</th></tr></thead><tbody>{rows}</tbody></table>'
         "</details>"

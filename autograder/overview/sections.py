@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,6 +10,7 @@ from autograder import chapters
 from autograder.registry import CHAPTER_OF, CHAPTERS
 
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$", re.MULTILINE)
+STUB = re.compile(r"\s*@exercise\n(?:def|class) (\w+)")
 
 
 @dataclass(frozen=True)
@@ -38,29 +40,33 @@ def place(exercise: str) -> Place | None:
     chapter = CHAPTERS.get(CHAPTER_OF.get(exercise, -1))
     if chapter is None:
         return None
-    anchor = re.sub(r"[^a-z0-9]+", "-", f"exercise {exercise}".lower()).strip("-")
-    page = f"chapters/{chapter.notebook}.html#{anchor}"
-    section = _sections(chapter.notebook).get(exercise, "")
-    return Place(chapter.number, chapter.title, section, page)
+    section, heading = _headings(chapter.notebook).get(exercise, ("", ""))
+    page = f"chapters/{chapter.notebook}.html"
+    at = f"{page}#{_anchor(heading)}" if heading else page
+    return Place(chapter.number, chapter.title, section, at)
+
+
+def _anchor(heading: str) -> str:
+    """The name that the book's page gives a heading, to link to."""
+    plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
 
 
 @cache
-def _sections(notebook: str) -> dict[str, str]:
-    """For each exercise that a chapter announces, the title of the section around."""
+def _headings(notebook: str) -> dict[str, tuple[str, str]]:
+    """For each exercise's stub the section it stands in, and the heading above it."""
     path = chapters.PUBLISHED / f"{notebook}.ipynb"
     try:
         cells = json.loads(path.read_text("utf-8"))["cells"]
     except (OSError, ValueError, KeyError):
         return {}
-    found: dict[str, str] = {}
-    section = ""
+    found: dict[str, tuple[str, str]] = {}
+    section = heading = ""
     for cell in cells:
-        if cell["cell_type"] != "markdown":
-            continue
-        for marks, title in HEADING.findall("".join(cell["source"])):
-            name = title.removeprefix("Exercise:").strip(" `★")
-            if title.startswith("Exercise:"):
-                found[name] = section
-            elif len(marks) == 2:
-                section = title
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            for marks, heading in HEADING.findall(source):
+                section = heading if len(marks) == 2 else section
+        elif stub := STUB.match(source):
+            found[stub[1]] = section, heading
     return found

@@ -100,16 +100,16 @@ def prose(text: str) -> str:
 
 def _example(example: Example) -> str:
     inputs = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td colspan="2">{_pre(text)}</td></tr>'
+        f'<tr><th scope="row">{escape(clean(name))}</th><td colspan="2">{_pre(text)}</td></tr>'
         for name, text in example.inputs
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(row.label)}</th><td>{_pre(row.expected)}</td>'
+        f'<tr><th scope="row">{escape(clean(row.label))}</th><td>{_pre(row.expected)}</td>'
         f"<td>{_pre(row.yours)}</td></tr>"
         for row in example.rows
     )
     return (
-        f"<p>The smallest input that shows it: {escape(example.title)}.</p>"
+        f"<p>The smallest input that shows it: {escape(clean(example.title))}.</p>"
         f"<table><tbody>{inputs}</tbody>"
         "<tbody><tr class='ag-soft'><td></td><th scope='col'>expected</th>"
         f"<th scope='col'>yours</th></tr>{rows}</tbody></table>"
@@ -124,9 +124,9 @@ def _checks(verdict: Verdict) -> str:
     if not verdict.checks:
         return ""
     if all(check.passed for check in verdict.checks):
-        return f'<p class="ag-soft">{escape(tally(verdict))}</p>'
+        return f'<p class="ag-soft">{escape(clean(tally(verdict)))}</p>'
     items = "".join(
-        f"<li>{'✓ holds' if check.passed else '✗ fails'}: {escape(check.name)}</li>"
+        f"<li>{'✓ holds' if check.passed else '✗ fails'}: {escape(clean(check.name))}</li>"
         for check in verdict.checks
     )
     held = sum(check.passed for check in verdict.checks)

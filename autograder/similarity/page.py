@@ -59,9 +59,9 @@ much stands in both. Names, comments, types and formatting don't count; the orde
 statements hardly does. What the book's solution has, and what many of the class have,
 is left out before. Pairs from {int(100 * THRESHOLD)} % on are shown.</p>
 <p><b>What it doesn't say.</b> Who wrote it first, or that anybody copied. Two who
-worked together, read the same page, asked the same assistant or took the same course before
-write alike, too. And an answer that isn't listed isn't proved to be somebody's own.
-Read both, then ask both.</p>
+worked together, read the same page, asked the same assistant or took the same course
+before write alike, too. And an answer that isn't listed isn't proved to be somebody's
+own. Read both, then ask both.</p>
 </div>"""
 
 

@@ -1,9 +1,11 @@
 """Answers to one exercise, each written in a way of its own, and ways to disguise one."""
 
-HEAD = "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+HEAD = (
+    "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+)
 
 #: Five right answers to MultiHeadAttention, as five people who never met write it.
-VIEWS = '''
+VIEWS = """
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -29,9 +31,9 @@ class MultiHeadAttention(nn.Module):
         out = weights @ v
         out = out.transpose(1, 2).contiguous().view(B, T, C)
         return self.W_o(out), weights
-'''
+"""
 
-EINSUM = '''
+EINSUM = """
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -52,9 +54,9 @@ class MultiHeadAttention(nn.Module):
             logits = torch.where(mask.bool(), logits, -torch.inf)
         p = logits.softmax(-1)
         return self.W_o(torch.einsum("bhnm,bmhd->bnhd", p, V).flatten(-2)), p
-'''
+"""
 
-LOOP = '''
+LOOP = """
 def one_head(q, k, v, mask):
     s = torch.matmul(q, k.mT)
     s = s / q.size(-1) ** 0.5
@@ -89,9 +91,9 @@ class MultiHeadAttention(nn.Module):
             results.append(result)
             attentions.append(attention)
         return self.W_o(torch.cat(results, dim=-1)), torch.stack(attentions, dim=1)
-'''
+"""
 
-RESHAPE = '''
+RESHAPE = """
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads):
         super(MultiHeadAttention, self).__init__()
@@ -126,9 +128,9 @@ class MultiHeadAttention(nn.Module):
         attention = torch.softmax(energy, dim=-1)
         context = self.join(torch.matmul(attention, value))
         return self.W_o(context), attention
-'''
+"""
 
-BADDBMM = '''
+BADDBMM = """
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -154,7 +156,7 @@ class MultiHeadAttention(nn.Module):
         w = w / w.sum(-1, True)
         mixed = torch.bmm(w, fold(self.W_v(x))).unflatten(0, (batch, h))
         return self.W_o(mixed.movedim(1, 2).flatten(2)), w.unflatten(0, (batch, h))
-'''
+"""
 
 OWN_WAYS = {
     "views": VIEWS,
@@ -207,14 +209,14 @@ class MultiHeadAttention(nn.Module):
 '''
 
 #: A short answer as nearly everybody writes it.
-SHORT = '''
+SHORT = """
 def scaled_dot_product_attention(Q, K, V, mask=None):
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.size(-1))
     if mask is not None:
         scores = scores.masked_fill(mask == 0, float("-inf"))
     weights = torch.softmax(scores, dim=-1)
     return weights @ V, weights
-'''
+"""
 
 
 def hand_in(folder, **answers):
