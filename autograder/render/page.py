@@ -100,12 +100,13 @@ def prose(text: str) -> str:
 
 def _example(example: Example) -> str:
     inputs = "".join(
-        f'<tr><th scope="row">{escape(clean(name))}</th><td colspan="2">{_pre(text)}</td></tr>'
+        f'<tr><th scope="row">{escape(clean(name))}</th>'
+        f'<td colspan="2">{_pre(text)}</td></tr>'
         for name, text in example.inputs
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(clean(row.label))}</th><td>{_pre(row.expected)}</td>'
-        f"<td>{_pre(row.yours)}</td></tr>"
+        f'<tr><th scope="row">{escape(clean(row.label))}</th>'
+        f"<td>{_pre(row.expected)}</td><td>{_pre(row.yours)}</td></tr>"
         for row in example.rows
     )
     return (

@@ -1,4 +1,4 @@
-"""Answers to one exercise, each written in a way of its own, and ways to disguise one."""
+"""Answers to one exercise, each written in a way of its own, and one disguised."""
 
 HEAD = (
     "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
