@@ -66,10 +66,6 @@ def as_html(
     name = escape(verdict.exercise)
     title = f'<h{level} id="{name}">{name}</h{level}>' if level else f"<b>{name}</b>"
     head, left = ("div", "div") if level else ("p", "span")
-    example = _example(verdict.example) if verdict.example else ""
-    if level and example:  # keys reach what a narrow page scrolls
-        region = f'role="region" tabindex="0" aria-label="Numbers of {name}"'
-        example = f"<div {region}>{example}</div>"
     parts = [
         STYLE if style else "",
         f'<div class="ag {kind}" role="group" aria-label="Verdict on {name}">',
@@ -78,7 +74,7 @@ def as_html(
         f"{title} · {words}</{left}>"
         f'<span class="ag-soft">{points(verdict)}</span></{head}>',
         *(f"<p>{prose(found.message)}</p>" for found in verdict.diagnosis),
-        example,
+        _example(verdict.example, name) if verdict.example else "",
         _checks(verdict),
         _hints(hints) if verdict.diagnosis else "",
         *(f'<p class="ag-soft">{prose(note)}</p>' for note in verdict.notes),
@@ -98,7 +94,8 @@ def prose(text: str) -> str:
     ).replace("\n", "<br>")
 
 
-def _example(example: Example) -> str:
+def _example(example: Example, exercise: str) -> str:
+    """The numbers; with the keys one reaches what a narrow page scrolls."""
     inputs = "".join(
         f'<tr><th scope="row">{escape(clean(name))}</th>'
         f'<td colspan="2">{_pre(text)}</td></tr>'
@@ -111,7 +108,8 @@ def _example(example: Example) -> str:
     )
     return (
         f"<p>The smallest input that shows it: {escape(clean(example.title))}.</p>"
-        f"<table><tbody>{inputs}</tbody>"
+        f'<table tabindex="0" aria-label="Numbers of {exercise}">'
+        f"<tbody>{inputs}</tbody>"
         "<tbody><tr class='ag-soft'><td></td><th scope='col'>expected</th>"
         f"<th scope='col'>yours</th></tr>{rows}</tbody></table>"
     )
@@ -127,7 +125,8 @@ def _checks(verdict: Verdict) -> str:
     if all(check.passed for check in verdict.checks):
         return f'<p class="ag-soft">{escape(clean(tally(verdict)))}</p>'
     items = "".join(
-        f"<li>{'✓ holds' if check.passed else '✗ fails'}: {escape(clean(check.name))}</li>"
+        f"<li>{'✓ holds' if check.passed else '✗ fails'}: "
+        f"{escape(clean(check.name))}</li>"
         for check in verdict.checks
     )
     held = sum(check.passed for check in verdict.checks)
