@@ -18,6 +18,7 @@ from autograder.commands.checking import check, watch
 from autograder.commands.classes import grade
 from autograder.commands.exporting import export, gradescope_autograder
 from autograder.commands.listing import list_exercises, progress
+from autograder.commands.overview import report, similar
 from autograder.commands.starting import start
 from autograder.commands.values import Wrong, like, spelled, wrong
 from autograder.render.words import clean
@@ -121,7 +122,8 @@ def cli(ctx: click.Context) -> None:
 
 for _command in (
     *(start, list_exercises, check, watch, hint, solution),
-    *(progress, reset, grade, export, gradescope_autograder),
+    *(progress, reset, grade, report, similar),
+    *(export, gradescope_autograder),
 ):
     cli.add_command(_command)
 

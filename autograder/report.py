@@ -1,17 +1,16 @@
-"""What `grade` writes: results.json, grades.csv, a feedback page a submission."""
+"""What `grade` writes: results.json, grades.csv, feedback pages, a class report."""
 
 import csv
 import io
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.registry import CHAPTERS, EXERCISES
-from autograder.render.page import STYLE, as_html
+from autograder import overview
+from autograder.overview.feedback import feedback, page_names
+from autograder.registry import EXERCISES
 from autograder.render.words import clean
 from autograder.spreadsheet import harmless
 from autograder.verdict import Verdict
@@ -71,8 +70,10 @@ def write_all(
     }
     write(out / "results.json", json.dumps(head, indent=1, ensure_ascii=False) + "\n")
     write(out / "grades.csv", grades(results))
-    for one, name in zip(results, page_names(results), strict=True):
+    names = page_names([one.submission for one in results])
+    for one, name in zip(results, names, strict=True):
         write(out / name, feedback(one))
+    overview.write(out)
 
 
 def grades(results: Sequence[Result]) -> str:
@@ -90,59 +91,3 @@ def grades(results: Sequence[Result]) -> str:
     return text.getvalue()
 
 
-def page_names(results: Sequence[Result]) -> list[str]:
-    """A file name for each feedback page: safe on every system, and none twice."""
-    names: list[str] = []
-    taken: set[str] = {"results.json", "grades.csv"}
-    for one in results:
-        base = re.sub(r"[^\w.()-]+", "_", one.submission)[:100].strip(".") or "_"
-        name, number = f"{base}.html", 2
-        while name.lower() in taken:
-            name, number = f"{base}_{number}.html", number + 1
-        taken.add(name.lower())
-        names.append(name)
-    return names
-
-
-def feedback(result: Result) -> str:
-    """A page for whoever handed it in: self-contained, everything of theirs escaped."""
-    name = escape(clean(result.submission))
-    body = [f"<h1>{name}</h1>"]
-    if result.error is not None:
-        body.append(f"<p>Not graded: {escape(clean(result.error))}</p>")
-    else:
-        body.append(f"<p>{result.points:g} of {result.max_points:g} points</p>")
-    body += [f"<p>{escape(clean(note))}</p>" for note in result.notes]
-    chapter = None
-    for verdict in result.verdicts:
-        if verdict.chapter != chapter:
-            chapter = verdict.chapter
-            title = CHAPTERS[chapter].title if chapter in CHAPTERS else ""
-            body.append(f"<h2>Chapter {chapter} · {escape(title)}</h2>")
-        hints = EXERCISES[verdict.exercise].hints
-        body.append(as_html(verdict, hints, style=False))
-    return _PAGE.format(title=name, style=STYLE, body="\n".join(body))
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="color-scheme" content="light dark">
-<title>Feedback: {title}</title>
-{style}
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 54em; margin: 2em auto;
-padding: 0 1em; }}
-@media print {{ details {{ display: none }} }}
-</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""  # noqa: E501

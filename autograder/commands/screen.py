@@ -1,10 +1,12 @@
 """Where the commands write: colours and tables on a terminal, plain text in a pipe."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from autograder import render
 from autograder.verdict import Verdict
@@ -50,3 +52,15 @@ def paragraph(text: str) -> None:
 def counted(number: float, noun: str) -> str:
     """`1 point`, `2.5 points`."""
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal that shows how far long work is: call it with done, total."""
+    screen = Console(stderr=True)
+    columns = TextColumn(what), BarColumn(), MofNCompleteColumn()
+    with Progress(
+        *columns, console=screen, disable=not screen.is_terminal, transient=True
+    ) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

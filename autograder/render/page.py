@@ -51,20 +51,30 @@ html:not([data-theme]):not(:has([data-jp-theme-light])) body:not(.vscode-light) 
 _KIND = {"passed": "good", "not_attempted": "idle", "missing": "idle"}
 
 
-def as_html(verdict: Verdict, hints: Sequence[str] = (), style: bool = True) -> str:
-    """One block of HTML; everything in it that isn't ours is escaped."""
+def as_html(
+    verdict: Verdict,
+    hints: Sequence[str] = (),
+    style: bool = True,
+    level: int | None = None,
+) -> str:
+    """One block of HTML; everything in it that isn't ours is escaped.
+
+    On a page with headings, the exercise's name is one of that level, to be linked to.
+    """
     sign, words = SAID[verdict.status]
     kind = _KIND.get(verdict.status, "bad")
+    name = escape(verdict.exercise)
+    title = f'<h{level} id="{name}">{name}</h{level}>' if level else f"<b>{name}</b>"
+    head, left = ("div", "div") if level else ("p", "span")
     parts = [
         STYLE if style else "",
-        f'<div class="ag {kind}" role="group" '
-        f'aria-label="Verdict on {escape(verdict.exercise)}">',
-        '<p class="ag-head"><span>'
+        f'<div class="ag {kind}" role="group" aria-label="Verdict on {name}">',
+        f'<{head} class="ag-head"><{left}>'
         f'<span class="ag-sign" aria-hidden="true">{sign}</span> '
-        f"<b>{escape(verdict.exercise)}</b> · {words}</span>"
-        f'<span class="ag-soft">{points(verdict)}</span></p>',
+        f"{title} · {words}</{left}>"
+        f'<span class="ag-soft">{points(verdict)}</span></{head}>',
         *(f"<p>{prose(found.message)}</p>" for found in verdict.diagnosis),
-        _example(verdict.example) if verdict.example else "",
+        _example(verdict.example, name) if verdict.example else "",
         _checks(verdict),
         _hints(hints) if verdict.diagnosis else "",
         *(f'<p class="ag-soft">{prose(note)}</p>' for note in verdict.notes),
@@ -84,19 +94,22 @@ def prose(text: str) -> str:
     ).replace("\n", "<br>")
 
 
-def _example(example: Example) -> str:
+def _example(example: Example, exercise: str) -> str:
+    """The numbers; with the keys one reaches what a narrow page scrolls."""
     inputs = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td colspan="2">{_pre(text)}</td></tr>'
+        f'<tr><th scope="row">{escape(clean(name))}</th>'
+        f'<td colspan="2">{_pre(text)}</td></tr>'
         for name, text in example.inputs
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(row.label)}</th><td>{_pre(row.expected)}</td>'
-        f"<td>{_pre(row.yours)}</td></tr>"
+        f'<tr><th scope="row">{escape(clean(row.label))}</th>'
+        f"<td>{_pre(row.expected)}</td><td>{_pre(row.yours)}</td></tr>"
         for row in example.rows
     )
     return (
-        f"<p>The smallest input that shows it: {escape(example.title)}.</p>"
-        f"<table><tbody>{inputs}</tbody>"
+        f"<p>The smallest input that shows it: {escape(clean(example.title))}.</p>"
+        f'<table tabindex="0" aria-label="Numbers of {exercise}">'
+        f"<tbody>{inputs}</tbody>"
         "<tbody><tr class='ag-soft'><td></td><th scope='col'>expected</th>"
         f"<th scope='col'>yours</th></tr>{rows}</tbody></table>"
     )
@@ -110,9 +123,10 @@ def _checks(verdict: Verdict) -> str:
     if not verdict.checks:
         return ""
     if all(check.passed for check in verdict.checks):
-        return f'<p class="ag-soft">{escape(tally(verdict))}</p>'
+        return f'<p class="ag-soft">{escape(clean(tally(verdict)))}</p>'
     items = "".join(
-        f"<li>{'✓ holds' if check.passed else '✗ fails'}: {escape(check.name)}</li>"
+        f"<li>{'✓ holds' if check.passed else '✗ fails'}: "
+        f"{escape(clean(check.name))}</li>"
         for check in verdict.checks
     )
     held = sum(check.passed for check in verdict.checks)

@@ -1,0 +1,108 @@
+"""The answers of a class, read from submissions and cut out one by one."""
+
+import ast
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from autograder.grading import asked_for, reference_source
+from autograder.registry import EXERCISES
+from autograder.similarity.fingerprints import Prints, fingerprints, runs
+from autograder.similarity.tokens import tokens
+from autograder.source import Submission, collect, defined_names, is_stub, slice_for
+
+#: More code than this in a submission isn't compared: it is no answer to exercises.
+MOST = 400_000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer: whose, to what, its source, and its fingerprints."""
+
+    submission: str
+    exercise: str
+    source: str
+    prints: Prints
+
+
+@dataclass
+class Read:
+    """What was read of a class, and what could not be, in a line each."""
+
+    submissions: int = 0
+    answers: list[Answer] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read_answers(paths: Iterable[str | Path], progress: Progress) -> Read:
+    """Every answer at the paths that is more than a stub.
+
+    Raises UsageError where a path can't be used.
+    """
+    submissions = collect(paths)
+    read = Read(len(submissions))
+    progress(0, len(submissions))
+    for done, submission in enumerate(submissions, 1):
+        _add(read, submission)
+        progress(done, len(submissions))
+    return read
+
+
+def _add(read: Read, submission: Submission) -> None:
+    name = submission.name
+    read.unread += [(name, line) for line in submission.skipped]
+    if submission.error is not None:
+        read.unread.append((name, submission.error))
+        return
+    code = sum(len(cell) for file in submission.files for cell in file.cells)
+    if code > MOST:
+        text = f"it holds {code:,} characters of code; up to {MOST:,} are compared"
+        read.unread.append((name, text))
+        return
+    try:
+        wanted = asked_for(submission)
+    except Exception as error:  # nobody else's comparison may be lost
+        read.unread.append((name, f"it can't be read ({type(error).__name__})"))
+        return
+    for exercise in wanted:
+        try:
+            read.answers += _answer(submission, exercise)
+        except Exception as error:
+            what = str(error) or type(error).__name__
+            read.unread.append((name, f"{exercise}: {what}"))
+
+
+def _answer(submission: Submission, exercise: str) -> Iterator[Answer]:
+    """The answer to one exercise, without the other exercises it builds on."""
+    others = EXERCISES.keys() - {exercise}
+    for file in reversed(submission.files):
+        if exercise not in defined_names(file.cells) or is_stub(file.cells, exercise):
+            continue
+        cut = slice_for(file.cells, exercise, without=others)
+        if cut is not None:
+            yield Answer(
+                submission.name, exercise, cut.source, prints_of(cut.source, exercise)
+            )
+            return
+
+
+def prints_of(source: str, exercise: str) -> Prints:
+    """The fingerprints of a source. Raises SyntaxError and TooLong."""
+    return fingerprints(tokens(_parsed(source), exercise))
+
+
+def _parsed(source: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "\d" in a string is the learner's business
+        return ast.parse(source)
+
+
+@cache
+def of_reference(exercise: str) -> frozenset[int]:
+    """Every run of tokens of the reference, which the book prints: nobody's own."""
+    source = reference_source(exercise)
+    return frozenset(runs(tokens(_parsed(source), exercise)))
