@@ -18,11 +18,9 @@ from autograder.commands.checking import check, watch
 from autograder.commands.classes import grade
 from autograder.commands.listing import list_exercises, progress
 from autograder.commands.starting import start
-from autograder.commands.values import Wrong, spelled, wrong
+from autograder.commands.values import INTERRUPTED, Wrong, spelled, wrong
 from autograder.render.words import clean
 from autograder.spelling import like
-
-INTERRUPTED = 130  # what a shell reports of a command that Ctrl-C ended
 
 
 class OneLine(click.Group):

@@ -5,6 +5,7 @@ was handed in is sent to them, and what is to be written comes back.
 """
 
 import logging
+import socket
 import time
 import warnings
 from collections.abc import Callable
@@ -37,12 +38,15 @@ class Cluster(Workers):
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self.address = address
         try:
+            # A client that can't connect leaves more to read than one line.
+            host_and_port = distributed.comm.get_address_host_port(address)
+            socket.create_connection(host_and_port, CONNECT).close()
             client: Any = distributed.Client
             self._client = client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise CannotGrade(
-                f"no Dask scheduler answers at {address} ({_first_line(error)}); start "
-                "one with 'dask scheduler', and name the address that it shows"
+                f"no Dask scheduler answers at {address!r} ({_first_line(error)}); "
+                "start one with 'dask scheduler', and name the address that it shows"
             ) from None
         # A submission that is graded anew must not be answered from memory.
         self._executor = self._client.get_executor(pure=False)

@@ -20,7 +20,7 @@ from rich.progress import (
 from rich.text import Text
 
 from autograder.commands.screen import counted
-from autograder.commands.values import Answers, Count, made_folder, wrong
+from autograder.commands.values import INTERRUPTED, Answers, Count, made_folder, wrong
 from autograder.render.words import clean
 from autograder.source import UsageError
 
@@ -148,7 +148,7 @@ def _graded(
         except KeyboardInterrupt:
             bar.stop()
             click.echo(f"autograder: {bar.stopped()}", err=True)
-            raise
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 @contextmanager

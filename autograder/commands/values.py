@@ -13,6 +13,8 @@ from autograder.spelling import like
 if TYPE_CHECKING:
     from autograder.definition import Exercise
 
+INTERRUPTED = 130  # what a shell reports of a command that Ctrl-C ended
+
 
 class Wrong(click.UsageError):
     """Wrong usage, in a sentence of ours that says what to do."""
