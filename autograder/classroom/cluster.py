@@ -30,6 +30,7 @@ class Cluster(Workers):
     def __init__(self, address: str) -> None:
         try:
             import distributed
+            from distributed.comm.addressing import get_address_host_port
         except ImportError:
             raise CannotGrade(
                 "--scheduler needs Dask, which isn't installed here; install it with: "
@@ -39,8 +40,8 @@ class Cluster(Workers):
         self.address = address
         try:
             # A client that can't connect leaves more to read than one line.
-            host_and_port = distributed.comm.get_address_host_port(address)
-            socket.create_connection(host_and_port, CONNECT).close()
+            host, port = get_address_host_port(address)
+            socket.create_connection((host, port), CONNECT).close()
             client: Any = distributed.Client
             self._client = client(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
