@@ -20,10 +20,9 @@ from autograder.commands.exporting import export, gradescope_autograder
 from autograder.commands.listing import list_exercises, progress
 from autograder.commands.overview import report, similar
 from autograder.commands.starting import start
-from autograder.commands.values import Wrong, like, spelled, wrong
+from autograder.commands.values import INTERRUPTED, Wrong, spelled, wrong
 from autograder.render.words import clean
-
-INTERRUPTED = 130  # what a shell reports of a command that Ctrl-C ended
+from autograder.spelling import like
 
 
 class OneLine(click.Group):

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 class Options:
     """How a submission is graded: the key of the hidden inputs, shares, limits."""
 
-    key: bytes | None = None
+    key: bytes | None = field(default=None, repr=False)
     partial: bool = False
     limits: Limits = field(default_factory=Limits)
 

@@ -1,23 +1,16 @@
-"""What `grade` writes: results.json, grades.csv, feedback pages, a class report."""
+"""What is said of a submission, in the results and in its record."""
 
-import csv
-import io
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
-from autograder import overview
-from autograder.overview.feedback import feedback, page_names
-from autograder.registry import EXERCISES
 from autograder.render.words import clean
-from autograder.spreadsheet import harmless
 from autograder.verdict import Verdict
-from autograder.workbook import write
 
 #: The longest message that a result keeps.
 LONGEST = 20_000
+
+#: The keys of a submission in `results.json`, in their order.
+ENTRY = ("submission", "points", "max_points", "exercises", "error", "notes")
 
 
 @dataclass(frozen=True)
@@ -38,6 +31,7 @@ class Result:
         return round(sum((one.max_points for one in self.verdicts), 0.0), 2)
 
     def as_json(self) -> dict[str, Any]:
+        """The submission's entry in `results.json`."""
         entry: dict[str, Any] = {
             "submission": self.submission,
             "points": self.points,
@@ -50,44 +44,35 @@ class Result:
             entry["notes"] = [" ".join(clean(note).split()) for note in self.notes]
         return entry
 
+    def as_record(self) -> dict[str, Any]:
+        """The entry, and what the page shows beside it: all that there is to keep."""
+        entry = self.as_json()
+        for exercise, verdict in zip(entry["exercises"], self.verdicts, strict=True):
+            shown = verdict.example
+            exercise["example"] = None if shown is None else asdict(shown)
+            exercise["notes"] = list(verdict.notes)
+        return entry
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        """The result from its record. LookupError, TypeError where it isn't one."""
+        verdicts = tuple(Verdict.from_record(one) for one in record["exercises"])
+        notes = tuple(record.get("notes", ()))
+        return cls(record["submission"], verdicts, record.get("error"), notes)
+
+
+def entry_of(record: dict[str, Any]) -> dict[str, Any]:
+    """What of a record stands in `results.json`."""
+    entry = {name: record[name] for name in ENTRY if name in record}
+    entry["exercises"] = [
+        {name: one[name] for name in one if name not in ("example", "notes")}
+        for one in record["exercises"]
+    ]
+    return entry
+
 
 def _exercise(verdict: Verdict) -> dict[str, Any]:
     entry = verdict.as_json()
     for found in entry["diagnosis"]:
         found["message"] = clean(found["message"])[:LONGEST]
     return entry
-
-
-def write_all(
-    out: Path, results: Sequence[Result], isolation: Sequence[str], keyed: bool
-) -> None:
-    """Write everything to the folder, each file whole or not at all."""
-    head = {
-        "version": 1,
-        "isolation": list(isolation),
-        "inputs": "drawn with a key" if keyed else "fixed, seed 0",
-        "submissions": [one.as_json() for one in results],
-    }
-    write(out / "results.json", json.dumps(head, indent=1, ensure_ascii=False) + "\n")
-    write(out / "grades.csv", grades(results))
-    names = page_names([one.submission for one in results])
-    for one, name in zip(results, names, strict=True):
-        write(out / name, feedback(one))
-    overview.write(out)
-
-
-def grades(results: Sequence[Result]) -> str:
-    """One line a submission, one column an exercise."""
-    asked = {verdict.exercise for one in results for verdict in one.verdicts}
-    ids = [name for name in EXERCISES if name in asked]
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["submission", "points", "max_points", *ids, "error"])
-    for one in results:
-        points = {verdict.exercise: f"{verdict.points:g}" for verdict in one.verdicts}
-        row = [one.submission, f"{one.points:g}", f"{one.max_points:g}"]
-        row += [points.get(name, "") for name in ids]
-        table.writerow([harmless(cell) for cell in [*row, clean(one.error or "")]])
-    return text.getvalue()
-
-

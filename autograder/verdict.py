@@ -1,7 +1,7 @@
 """What a check found, as data. Everything that shows a verdict starts from here."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 STATUSES = (
     "passed",
@@ -88,3 +88,27 @@ class Verdict:
             "checks": [asdict(check) for check in self.checks],
             "diagnosis": [asdict(found) for found in self.diagnosis],
         }
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        """The verdict from its entry with `example` and `notes` beside the rest.
+
+        LookupError, TypeError where it isn't one.
+        """
+        shown = record["example"]
+        example = shown and Example(
+            shown["title"],
+            tuple((name, value) for name, value in shown["inputs"]),
+            tuple(Row(**row) for row in shown["rows"]),
+        )
+        return cls(
+            record["id"],
+            record["chapter"],
+            record["status"],
+            record["points"],
+            record["max_points"],
+            tuple(Check(**check) for check in record["checks"]),
+            tuple(Diagnosis(**found) for found in record["diagnosis"]),
+            example,
+            tuple(record["notes"]),
+        )

@@ -1,9 +1,7 @@
 """What the commands take: exercises, submissions, folders. A wrong one ends here."""
 
-import difflib
 import math
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,9 +9,12 @@ import click
 
 from autograder import workbook
 from autograder.source.files import ENDINGS
+from autograder.spelling import like
 
 if TYPE_CHECKING:
     from autograder.definition import Exercise
+
+INTERRUPTED = 130  # what a shell reports of a command that Ctrl-C ended
 
 
 class Wrong(click.UsageError):
@@ -23,13 +24,6 @@ class Wrong(click.UsageError):
 def wrong(message: str) -> NoReturn:
     """End the command: it was used wrongly, and the message says what to do."""
     raise Wrong(message)
-
-
-def like(name: str, known: Iterable[str]) -> str:
-    """`did you mean '…'?` for a mistyped name; empty where nothing is like it."""
-    by_lower = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    return f"did you mean {by_lower[near[0]]!r}?" if near else ""
 
 
 def learners_workbook() -> Path | None:

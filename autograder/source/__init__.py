@@ -5,21 +5,35 @@ Nothing of it is executed here.
 
 from .broken import BrokenCell
 from .files import SourceFile, UnreadableError, read_file
-from .folders import Submission, UsageError, collect
+from .folders import (
+    Contents,
+    Found,
+    Submission,
+    UsageError,
+    collect,
+    contents_of,
+    find,
+    submission_from,
+)
 from .parsing import parsed
 from .slicing import Slice, defined_names, is_stub, slice_for
 
 __all__ = [
     "BrokenCell",
+    "Contents",
+    "Found",
     "Slice",
     "SourceFile",
     "Submission",
     "UnreadableError",
     "UsageError",
     "collect",
+    "contents_of",
     "defined_names",
+    "find",
     "is_stub",
     "parsed",
     "read_file",
     "slice_for",
+    "submission_from",
 ]

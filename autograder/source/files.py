@@ -36,7 +36,11 @@ class SourceFile:
 def read_file(path: str | Path) -> SourceFile:
     """Read a notebook or `.py` file; UnreadableError says why it can't be."""
     path = Path(path)
-    data = _bytes_of(path)
+    return parse_file(path, bytes_of(path))
+
+
+def parse_file(path: Path, data: bytes) -> SourceFile:
+    """The file that a path named, from its bytes; UnreadableError says why not."""
     if not data.strip():
         raise UnreadableError("the file is empty; save your work and hand it in again")
     if path.suffix.lower() == ".py":
@@ -47,8 +51,11 @@ def read_file(path: str | Path) -> SourceFile:
     raise UnreadableError("it is neither a notebook (.ipynb) nor a .py file")
 
 
-def _bytes_of(path: Path) -> bytes:
-    """What stands in a regular file; links, pipes and devices aren't opened."""
+def bytes_of(path: Path) -> bytes:
+    """What stands in a regular file; links, pipes and devices aren't opened.
+
+    UnreadableError says why it can't be had.
+    """
     try:
         refuse_special(path.lstat().st_mode)
         flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)

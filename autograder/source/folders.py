@@ -1,4 +1,8 @@
-"""From the paths of a command line to submissions, each under a name of its own."""
+"""From the paths of a command line to submissions, each under a name of its own.
+
+Three steps, so that a class of any size need not be held at once: `find` names them,
+`contents_of` takes one's bytes, `submission_from` reads these, here or elsewhere.
+"""
 
 import os
 import stat
@@ -7,15 +11,43 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .files import ENDINGS, SourceFile, UnreadableError, read_file, refuse_special
+from .files import (
+    ENDINGS,
+    SourceFile,
+    UnreadableError,
+    bytes_of,
+    parse_file,
+    refuse_special,
+)
 
 MAX_FILES = 100  # in one submission
 MAX_DEPTH = 6
+MAX_TOTAL = 50_000_000  # bytes of the files of one submission
 NO_FILES = "it holds neither a notebook (.ipynb) nor a .py file; hand in one of these"
 
 
 class UsageError(ValueError):
     """A path that can't be meant; its message is one line and says what to do."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a submission lies, and the name that it goes by."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The bytes of what somebody handed in, or the line that says why there are none.
+
+    Those of a file, or of a folder's files by their paths within it.
+    """
+
+    file: bytes | None = None
+    folder: tuple[tuple[str, bytes | str], ...] = ()
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +66,11 @@ class Submission:
 
 
 def collect(paths: Iterable[str | Path]) -> list[Submission]:
+    """The submissions at the paths, all of them read. Raises UsageError as `find`."""
+    return [submission_from(one, contents_of(one.path)) for one in find(paths)]
+
+
+def find(paths: Iterable[str | Path]) -> list[Found]:
     """The submissions at the paths: a file is one, each entry of a folder is one.
 
     Raises UsageError for a path that doesn't exist or can't hold a submission.
@@ -45,7 +82,7 @@ def collect(paths: Iterable[str | Path]) -> list[Submission]:
     if not entries:
         raise UsageError("nothing to grade there; name notebooks, .py files or folders")
     names = names_for(list(entries))
-    return [_submission(*each) for each in zip(names, entries, strict=True)]
+    return [Found(*each) for each in zip(names, entries, strict=True)]
 
 
 def _entries(path: Path) -> list[Path]:
@@ -78,36 +115,63 @@ def _listed(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _submission(name: str, path: Path) -> Submission:
+def contents_of(path: Path) -> Contents:
+    """What stands at a path that was found; nothing is raised for what can't be had."""
     try:
-        if not stat.S_ISDIR(path.lstat().st_mode):
-            return Submission(name, path, (read_file(path),))
-        files, skipped = _read_folder(path)
+        if stat.S_ISDIR(path.lstat().st_mode):
+            return Contents(folder=tuple(_folder_contents(path)))
+        return Contents(bytes_of(path))
     except UnreadableError as problem:
-        return Submission(name, path, error=str(problem))
+        return Contents(error=str(problem))
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
-        return Submission(name, path, error=f"it can't be opened ({reason})")
-    if not files:
-        return Submission(name, path, error=skipped[0] if skipped else NO_FILES)
-    return Submission(name, path, tuple(files), skipped=tuple(skipped))
+        return Contents(error=f"it can't be opened ({reason})")
 
 
-def _read_folder(folder: Path) -> tuple[list[SourceFile], list[str]]:
-    """The files of a submission that is a folder, and why some can't be read."""
-    files: list[SourceFile] = []
-    skipped: list[str] = []
-    for path in _files_below(folder, MAX_DEPTH):
-        if len(files) + len(skipped) == MAX_FILES:
+def _folder_contents(folder: Path) -> Iterator[tuple[str, bytes | str]]:
+    total = 0
+    for count, path in enumerate(_files_below(folder, MAX_DEPTH)):
+        if count == MAX_FILES:
             raise UnreadableError(
                 f"the folder holds more than {MAX_FILES} files; hand in your own only"
             )
+        name = path.relative_to(folder).as_posix()
         try:
-            files.append(read_file(path))
+            data = bytes_of(path)
         except UnreadableError as problem:
-            shown = clean_name(path.relative_to(folder).as_posix())
-            skipped.append(f"{shown}: {problem}")
-    return files, skipped
+            yield name, str(problem)
+            continue
+        total += len(data)
+        if total > MAX_TOTAL:
+            raise UnreadableError(
+                f"the folder's files are larger than {MAX_TOTAL // 1_000_000} MB; "
+                "clear the notebooks' outputs and save them again"
+            )
+        yield name, data
+
+
+def submission_from(found: Found, contents: Contents) -> Submission:
+    """Read what somebody handed in, wherever its bytes have come to."""
+    name, path = found.name, found.path
+    if contents.error is not None:
+        return Submission(name, path, error=contents.error)
+    if contents.file is not None:
+        try:
+            return Submission(name, path, (parse_file(path, contents.file),))
+        except UnreadableError as problem:
+            return Submission(name, path, error=str(problem))
+    files: list[SourceFile] = []
+    skipped: list[str] = []
+    for within, data in contents.folder:
+        try:
+            if isinstance(data, str):
+                raise UnreadableError(data)
+            files.append(parse_file(path / within, data))
+        except UnreadableError as problem:
+            skipped.append(f"{clean_name(within)}: {problem}")
+    if not files:
+        return Submission(name, path, error=skipped[0] if skipped else NO_FILES)
+    return Submission(name, path, tuple(files), skipped=tuple(skipped))
 
 
 def _files_below(folder: Path, depth: int) -> Iterator[Path]:

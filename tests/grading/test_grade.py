@@ -6,12 +6,13 @@ import math
 
 import pytest
 
-from autograder.classroom import grade
+from autograder import classroom
 from autograder.grading import Options
 from autograder.render.words import SAID
 from autograder.source import UsageError
 from autograder.verdict import STATUSES
 from tests.grading.handed_in import ATTENTION, PROJECT, SCORES, notebook, script
+from tests.grading.here import grade
 
 WRONG = ATTENTION.replace("softmax(-1)", "softmax(-2)")
 
@@ -42,7 +43,8 @@ def a_class(tmp_path_factory):
     script(both, "first", SCORES)
     notebook(both, "second", ATTENTION, chapter=None)
     out = tmp_path_factory.mktemp("results")
-    return graded([folder], out, jobs=2), out
+    classroom.grade([folder], out, jobs=2)
+    return json.loads((out / "results.json").read_text("utf-8")), out
 
 
 def entry(a_class, name):
@@ -130,15 +132,16 @@ def test_every_submission_has_a_feedback_page(a_class):
 
 def test_grading_writes_to_its_folder_only(a_class):
     out = {path.name for path in a_class[1].iterdir()}
-    assert {"results.json", "grades.csv"} <= out
+    assert {"results.json", "grades.csv", "submissions"} <= out
     assert not [name for name in out if name.startswith(".")]
+    assert not list((a_class[1] / "submissions").glob(".writing-*"))
 
 
 def test_the_same_class_gives_the_same_bytes(tmp_path):
     notebook(tmp_path, "ben", "import torch", SCORES, WRONG)
     graded([tmp_path / "ben.ipynb"], tmp_path / "one")
     graded([tmp_path / "ben.ipynb"], tmp_path / "two")
-    for name in ("results.json", "grades.csv", "ben.html"):
+    for name in ("results.json", "grades.csv", "ben.html", "submissions/ben.json"):
         one, two = (tmp_path / folder / name for folder in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
 
