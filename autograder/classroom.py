@@ -65,7 +65,7 @@ def prepare(out: Path) -> None:
 
 
 def _folder(submission: Submission) -> Path:
-    return submission.path.resolve().parent
+    return submission.path.parent.resolve()  # not where a link among them leads
 
 
 class Slots:

@@ -310,7 +310,7 @@ SNOOPING = {
         "",
     ),
     "memory": (
-        "import gc\ngc.unfreeze()\nmark = 'unscaled' + '-scores'\n"
+        "import gc\ngc.unfreeze()\nmark = ''.join(['unscaled', '-scores'])\n"
         "for o in gc.get_objects():\n"
         "    if type(o) in (tuple, list, dict) and any(\n"
         "        type(x) is str and x == mark for x in gc.get_referents(o)\n"
@@ -323,7 +323,7 @@ WRITE = """
 import os, pathlib
 def attention_scores(Q, K):
     for folder in ("{home}", "/tmp", "/var/tmp", "/dev/shm", "{root}", "{folder}",
-                   "{out}", "/etc/cron.d", "{home}/.config/systemd/user", "/etc", "/usr/bin"):
+                   "{out}", "/etc/cron.d", "{home}/.config/systemd/user", "/usr/bin"):
         for what in "file", "folder", "link":
             path = pathlib.Path(folder, "{mark}-" + what)
             try:
@@ -362,7 +362,8 @@ ESCAPE = {
         "",
     ),
     "daemon": (
-        "import os, time\nif not os.fork():\n    os.setsid()\n"
+        "import os, time\nagain, os.again = hasattr(os, 'again'), 1\n"
+        "if not again and not os.fork():\n    os.setsid()\n"
         "    if not os.fork():\n        time.sleep(300)\n    os._exit(0)\n" + RETURN,
         PASSED,
         "",
@@ -376,7 +377,9 @@ ESCAPE = {
     ),
     "links": (
         "import os\n"
-        "os.symlink('/etc', 'etc'); os.symlink('..', 'up'); os.symlink('me', 'me')\n"
+        "if not os.path.lexists('me'):\n"
+        "    os.symlink('/etc', 'etc'); os.symlink('..', 'up')\n"
+        "    os.symlink('me', 'me')\n"
         "for source in '{key}', '{root}/README.md':\n"
         "    try: os.link(source, 'hard'); raise ValueError('linked')\n"
         f"    except OSError: pass\n{RETURN}",
