@@ -11,7 +11,7 @@ from autograder.cutting import cut_out
 from autograder.definition import Exercise
 from autograder.judge import judge_of
 from autograder.registry import EXERCISES, chapter_of, of_chapter, used_by
-from autograder.sandbox import Job, Limits, Server, Stopped
+from autograder.sandbox import Job, Limits, SandboxError, Server, Stopped
 from autograder.source import (
     BrokenCell,
     Slice,
@@ -155,7 +155,9 @@ class Grading:
                 return judge.verdict(worker)
         except Stopped as stopped:
             return self._say(stopped.status, Diagnosis(None, stopped.message))
-        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+        except SandboxError:
+            raise
+        except Exception:
             # A reply made by hand can have any form; none may stop the grader.
             found = Diagnosis(None, "What came back from your code is no answer.")
             return self._say("crashed", found)

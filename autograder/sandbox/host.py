@@ -24,7 +24,15 @@ from .rpc import Worker
 
 ROOT = Path(__file__).parents[2]
 START, FORK, STOP = 180.0, 60.0, 20.0  # seconds that the server has for these
-PLAIN = ("namespaces", "own view of the files", "own user")
+#: What only Linux has: without these it is as on macOS.
+PLAIN = (
+    "namespaces",
+    "own view of the files",
+    "own user",
+    "landlock",
+    "seccomp",
+    "cgroup",
+)
 KEPT = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
 FIXED = {
     "CUDA_VISIBLE_DEVICES": "",

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import linux, view
+from . import landlock, linux, seccomp, view
+from .cgroup import Group
 from .job import Limits
 
 NAMESPACES = {
@@ -25,6 +26,7 @@ NAMESPACES = {
     "ipc namespace": linux.CLONE_NEWIPC,
 }
 VIEW, USER = "own view of the files", "own user"
+RULES = LANDLOCK, SECCOMP = "landlock", "seccomp"
 USERS = range(64_000, 65_500)  # below 65,536: containers often map no more
 
 
@@ -39,6 +41,9 @@ class Setup:
     layers: list[str] = field(default_factory=list)
     uid: int | None = None  # of the workers, where it isn't the server's
     processes: int | None = None  # that count against it already, where it is limited
+    readable: list[str] = field(default_factory=list)  # where Landlock lets them read
+    listed: list[str] = field(default_factory=list)  # and where they see names only
+    group: Group | None = None  # of each worker and its children
 
     def has(self, layer: str) -> bool:
         return layer in self.layers
@@ -118,6 +123,10 @@ def settle(setup: Setup, needed: Iterable[str]) -> None:
             setup.uid = uid
             setup.layers.append(USER)
     setup.processes = _processes_of_user(setup)
+    if setup.has(VIEW):
+        setup.readable = ["/"]
+    else:
+        setup.readable, setup.listed = view.readable(setup.hidden)
 
 
 def _is_nobody(uid: int) -> bool:
@@ -145,8 +154,11 @@ def _become(uid: int) -> None:
 # --- the worker -------------------------------------------------------------------
 
 
-def confine(setup: Setup, limits: Limits) -> list[str]:
-    """Give up, in this process and for good, what a worker doesn't need."""
+def confine(setup: Setup, limits: Limits, folder: str) -> list[str]:
+    """Give up, in this process and for good, what a worker doesn't need.
+
+    It can write to the folder only.
+    """
     os.setsid()
     names = ["session", *_limit(setup, limits)]
     if setup.uid is not None:
@@ -162,6 +174,22 @@ def confine(setup: Setup, limits: Limits) -> list[str]:
         with suppress(OSError):
             step()
             names.append(name)
+    return names + _rules(setup, folder)
+
+
+def _rules(setup: Setup, folder: str) -> list[str]:
+    """The kernel's rules for this process, where it has such. They come last."""
+    names: list[str] = []
+    if setup.may_have(LANDLOCK):
+        with suppress(OSError):
+            kinds = landlock.restrict(setup.readable, setup.listed, folder)
+            names += [f"Landlock rules for {kind}" for kind in kinds]
+    if setup.may_have(SECCOMP):
+        # Without a namespace they would reach the processes of the same user.
+        pid = None if setup.has("process namespace") else os.getpid()
+        with suppress(OSError):
+            seccomp.install(pid, files=not setup.has(VIEW))
+            names.append("seccomp filter")
     return names
 
 

@@ -26,14 +26,22 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _call(name: str, *arguments: object) -> None:
+def _call(name: str, *arguments: object) -> int:
     try:
         function = getattr(_libc(), name)
     except AttributeError as error:
         raise OSError(f"this C library has no {name}") from error
-    if function(*arguments) < 0:
+    result = int(function(*arguments))
+    if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """A call by its number; whole numbers are passed on at full width."""
+    wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    return _call("syscall", ctypes.c_long(number), *wide)
 
 
 def _path(path: str | None) -> bytes | None:
@@ -44,9 +52,9 @@ def unshare(flags: int) -> None:
     _call("unshare", ctypes.c_int(flags))
 
 
-def prctl(option: int, value: int) -> None:
-    rest = [ctypes.c_ulong(0)] * 3
-    _call("prctl", ctypes.c_int(option), ctypes.c_ulong(value), *rest)
+def prctl(option: int, value: int, pointer: bytes | None = None) -> None:
+    rest = [ctypes.c_ulong(0)] * 2
+    _call("prctl", ctypes.c_int(option), ctypes.c_ulong(value), pointer, *rest)
 
 
 def mount(
@@ -65,21 +73,15 @@ def pivot_root(new: str, old: str) -> None:
     number = PIVOT_ROOT.get(platform.machine())
     if number is None:
         raise OSError(f"no number of pivot_root is known for {platform.machine()}")
-    _call("syscall", ctypes.c_long(number), _path(new), _path(old))
+    syscall(number, _path(new), _path(old))
 
 
 def make_read_only(target: str) -> None:
     """Every mount at and below the target."""
     attributes = (ctypes.c_uint64 * 4)(MOUNT_ATTR_RDONLY, 0, 0, 0)
-    _call(
-        "syscall",
-        ctypes.c_long(MOUNT_SETATTR),
-        ctypes.c_int(AT_FDCWD),
-        _path(target),
-        ctypes.c_uint(AT_RECURSIVE),
-        ctypes.byref(attributes),
-        ctypes.c_size_t(ctypes.sizeof(attributes)),
-    )
+    size = ctypes.sizeof(attributes)
+    path = _path(target)
+    syscall(MOUNT_SETATTR, AT_FDCWD, path, AT_RECURSIVE, attributes, size)
 
 
 def drop_capabilities() -> None:

@@ -173,6 +173,9 @@ class Worker:
 
     def _cause(self, end: dict[str, Any]) -> tuple[Status, str]:
         code, cpu = int(end["code"]), float(end["cpu"])
+        if end.get("overflowed"):
+            much = f"It needs more than {self.limits.memory >> 20:,} MiB of memory."
+            return "out_of_memory", much
         if not end["by_itself"] or code == LINE_LOST:
             return "crashed", "It closed its line to the grader."
         if code == -signal.SIGXCPU or (

@@ -16,6 +16,8 @@ SYSTEM = """/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix /gnu /etc/alternativ
 """.split()
 SETTINGS = """/etc/ld.so.cache /etc/localtime /etc/passwd /etc/group
 /etc/nsswitch.conf""".split()
+PROCESS = """/proc/self /proc/cpuinfo /proc/meminfo /proc/stat /proc/filesystems
+/proc/version""".split()
 DEVICES = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom".split()
 OLD = ".old"
 
@@ -55,6 +57,29 @@ def python_folders() -> dict[Path, Path]:
     folders = {folder for folder in folders if folder.is_absolute()}
     folders |= {folder.resolve() for folder in folders}
     return {folder: folder.resolve() for folder in sorted(folders)}
+
+
+def readable(hidden: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Where the system's own files lie: what may be read, and what only be listed.
+
+    It is what an own view would show, for a process that sees the files of all.
+    """
+    covered = [Path(path) for path in hidden]
+    folders = [*map(Path, SYSTEM), *python_folders()]
+    read = [*SETTINGS, *PROCESS, *DEVICES]
+    listed: list[str] = []
+    while folders:
+        folder = folders.pop().resolve()  # a rule holds for the folder, by any path
+        if folder in covered or not folder.is_dir():
+            continue
+        if not any(path.is_relative_to(folder) for path in covered):
+            read.append(str(folder))
+            continue
+        listed.append(str(folder))
+        with suppress(OSError):
+            folders += folder.iterdir()
+            read += [str(one) for one in folder.iterdir() if one.is_file()]
+    return read, listed
 
 
 def _old(path: Path) -> Path:
