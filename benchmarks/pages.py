@@ -59,7 +59,7 @@ class Visit:
 
 def visit(browser: Browser, address: str, *, phone_line: bool) -> Visit:
     """Open a page with an empty cache and count what comes."""
-    page = browser.new_page(viewport=DESK)  # type: ignore[arg-type]
+    page = browser.new_page(viewport=DESK)
     devtools = page.context.new_cdp_session(page)
     devtools.send("Network.enable")
     if phone_line:
@@ -91,9 +91,8 @@ def main() -> None:
             f"{far[name].paint:6.2f}s"
         )
     weights = [one.kilobytes for one in near.values()]
-    print(
-        f"\ntransferred: median {statistics.median(weights):.0f} kB, largest {max(weights):.0f} kB"
-    )
+    median, largest = statistics.median(weights), max(weights)
+    print(f"\ntransferred: median {median:.0f} kB, largest {largest:.0f} kB")
     for label, visits in (("this machine", near), ("a phone's line", far)):
         paints = [one.paint for one in visits.values()]
         print(

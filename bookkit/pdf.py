@@ -1,8 +1,8 @@
 """The whole book as one PDF, printed by Chromium: python -m bookkit.pdf [--out FILE]
 
-Every page is printed as a browser prints it, with its folded parts open. The page numbers
-run through, the outline lists chapters and sections, and links inside the book lead to
-their place in the file.
+Every page is printed as a browser prints it, with its folded parts open. The page
+numbers run through, the outline lists chapters and sections, and links inside the book
+lead to their place in the file.
 """
 
 import argparse
@@ -25,8 +25,10 @@ PAPER = """
 @page {{
   size: A4;
   margin: 18mm 16mm 20mm;
-  @bottom-left {{ content: {title}; font: 9pt system-ui, sans-serif; color: #636b74 }}
-  @bottom-right {{ content: counter(page); font: 9pt system-ui, sans-serif; color: #636b74 }}
+  font: 9pt system-ui, sans-serif;
+  color: #636b74;
+  @bottom-left {{ content: {title} }}
+  @bottom-right {{ content: counter(page) }}
 }}
 @page :first {{ counter-reset: page {before} }}
 """
@@ -34,7 +36,7 @@ PAPER = """
 
 def printed(browser: Browser, address: str, before: int) -> tuple[str, bytes]:
     """A page's title and its PDF, whose first page has the number before + 1."""
-    page = browser.new_page(viewport=DESK, color_scheme="light")  # type: ignore[arg-type]
+    page = browser.new_page(viewport=DESK, color_scheme="light")
     page.goto(address)
     settle(page)
     title = page.locator("article h1").first.evaluate("h => h.firstChild.data.trim()")
@@ -45,8 +47,8 @@ def printed(browser: Browser, address: str, before: int) -> tuple[str, bytes]:
     return title, data
 
 
-def bind(parts: dict[str, tuple[str, bytes]], site: str) -> PdfWriter:
-    """One PDF of many, `parts` by address: (title, data), with links that stay inside."""
+def bind(parts: dict[str, tuple[str, bytes]]) -> PdfWriter:
+    """One PDF of many, (title, data) by address; links inside the book stay there."""
     book, starts, names = PdfWriter(), {}, {}
     for address, (title, data) in parts.items():
         reader = PdfReader(io.BytesIO(data))
@@ -83,7 +85,8 @@ def redirect(
     if "/URI" in action:
         target, anchor = urldefrag(str(action["/URI"]))
     else:
-        target, anchor = address, str(link.get("/Dest") or action.get("/D")).lstrip("/")
+        target = address
+        anchor = str(link.get("/Dest") or action.get("/D")).lstrip("/")
     if target not in starts:
         return
     page, top = names[target].get(anchor, (0, None))
@@ -110,9 +113,9 @@ def write(names: Sequence[str], path: Path, progress: Progress) -> int:
             parts[address] = (title, data)
             count += len(PdfReader(io.BytesIO(data)).pages)
             progress.advance(task)
-        book = bind(parts, site)
+    book = bind(parts)
     book.add_metadata({"/Title": "Transformer by Hand"})
-    book.compress_identical_objects(remove_orphans=True)
+    book.compress_identical_objects(remove_unreferenced=True)
     book.write(path)
     return count
 

@@ -36,7 +36,7 @@ def shoot(page: Page, folder: Path, name: str) -> list[Path]:
         path = folder / f"{name}-{part}.png"
         rest = min(TALLEST, height - top)
         clip = {"x": 0, "y": top, "width": width, "height": rest}
-        page.screenshot(path=path, full_page=True, clip=clip, animations="disabled")  # type: ignore[arg-type]
+        page.screenshot(path=path, full_page=True, clip=clip, animations="disabled")
         paths.append(path)
     return paths
 
@@ -62,7 +62,7 @@ def sheet(pictures: dict[str, dict[str, list[Path]]]) -> str:
 
 
 def take(names: Sequence[str], folder: Path, progress: Progress) -> None:
-    """Take the pictures of these pages into `folder`, with the sheet that shows them."""
+    """Take the pictures of these pages into `folder`, and write the sheet of them."""
     task = progress.add_task("", total=len(names) * len(SIZES) * len(SCHEMES))
     pictures: dict[str, dict[str, list[Path]]] = {}
     with served(built()) as site, chromium() as browser:
@@ -70,10 +70,10 @@ def take(names: Sequence[str], folder: Path, progress: Progress) -> None:
             progress.update(task, description=name)
             pictures[name] = {}
             for size, viewport in SIZES.items():
-                page = browser.new_page(viewport=viewport)  # type: ignore[arg-type]
+                page = browser.new_page(viewport=viewport)
                 page.goto(f"{site}/{name}.html")
                 for scheme in SCHEMES:
-                    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                    page.emulate_media(color_scheme=scheme)
                     stem = f"{name.replace('/', '-')}-{size}-{scheme}"
                     pictures[name][f"{size} {scheme}"] = shoot(page, folder, stem)
                     progress.advance(task)

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from bookkit.browser import FLAGS, find
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
-DESK = {"width": 1280, "height": 900}
-PHONE = {"width": 360, "height": 740}
+DESK: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 360, "height": 740}
 
 # Formulas are drawn, every picture has come and fonts are in use.
 _SETTLED = """async () => {

@@ -2,8 +2,8 @@
 
 The book's address is one setting: `html_baseurl` in _config.yml, or BOOK_ADDRESS in the
 environment for one build. With it each page names its canonical address, a description
-and a picture for previews, and the sitemap and robots.txt are written. Without it the
-book is complete but for these. The page for addresses that lead nowhere is always there.
+and a picture for previews, and the sitemap and robots.txt are written. Without it these
+alone are missing. The page for addresses that lead nowhere is always there.
 """
 
 import os

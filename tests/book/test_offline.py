@@ -1,4 +1,4 @@
-"""The book without internet and without a server: opened as files, nothing is missing."""
+"""The book without internet or a server: opened as files, nothing is missing."""
 
 import re
 
