@@ -30,12 +30,12 @@ PAPER = """
   @bottom-left {{ content: {title} }}
   @bottom-right {{ content: counter(page) }}
 }}
-@page :first {{ counter-reset: page {before} }}
+html {{ counter-reset: page {before} }}
 """
 
 
-def printed(browser: Browser, address: str, before: int) -> tuple[str, bytes]:
-    """A page's title and its PDF, whose first page has the number before + 1."""
+def printed(browser: Browser, address: str, before: int) -> bytes:
+    """A page as a PDF whose first page has the number before + 1."""
     page = browser.new_page(viewport=DESK, color_scheme="light")
     page.goto(address)
     settle(page)
@@ -44,17 +44,17 @@ def printed(browser: Browser, address: str, before: int) -> tuple[str, bytes]:
     page.add_style_tag(content=PAPER.format(title=quoted, before=before))
     data = page.pdf(prefer_css_page_size=True, outline=True, tagged=True)
     page.close()
-    return title, data
+    return data
 
 
-def bind(parts: dict[str, tuple[str, bytes]]) -> PdfWriter:
-    """One PDF of many, (title, data) by address; links inside the book stay there."""
+def bind(parts: dict[str, bytes]) -> PdfWriter:
+    """One PDF of many, each by its address; links inside the book stay inside."""
     book, starts, names = PdfWriter(), {}, {}
-    for address, (title, data) in parts.items():
+    for address, data in parts.items():
         reader = PdfReader(io.BytesIO(data))
         starts[address] = len(book.pages)
         names[address] = places(reader)
-        book.append(reader, outline_item=title, import_outline=True)
+        book.append(reader, import_outline=True)
     ends = [*list(starts.values())[1:], len(book.pages)]
     for (address, start), end in zip(starts.items(), ends, strict=True):
         for page in book.pages[start:end]:
@@ -102,16 +102,15 @@ def redirect(
 
 def write(names: Sequence[str], path: Path, progress: Progress) -> int:
     """Print these pages into one file; the number of its pages."""
-    parts: dict[str, tuple[str, bytes]] = {}
+    parts: dict[str, bytes] = {}
     count = 0
     task = progress.add_task("", total=len(names))
     with served(built()) as site, chromium() as browser:
         for name in names:
             progress.update(task, description=name)
             address = f"{site}/{name}.html"
-            title, data = printed(browser, address, count)
-            parts[address] = (title, data)
-            count += len(PdfReader(io.BytesIO(data)).pages)
+            parts[address] = printed(browser, address, count)
+            count += len(PdfReader(io.BytesIO(parts[address])).pages)
             progress.advance(task)
     book = bind(parts)
     book.add_metadata({"/Title": "Transformer by Hand"})

@@ -1,5 +1,7 @@
 """The book on paper and in pictures, made of two small pages."""
 
+import re
+
 import pytest
 from pypdf import PdfReader
 
@@ -33,7 +35,7 @@ def test_pdf_numbers_its_pages_throughout_and_keeps_links_inside(book, capsys):
     reader = PdfReader(path)
     count = len(reader.pages)
     assert f"{count} pages" in capsys.readouterr().out
-    numbers = [page.extract_text().split()[-1] for page in reader.pages]
+    numbers = [re.match(r"\d+", page.extract_text())[0] for page in reader.pages]
     assert numbers == [str(number) for number in range(1, count + 1)]
     assert [part.title for part in reader.outline if not isinstance(part, list)] == [
         "Page a",
@@ -42,10 +44,8 @@ def test_pdf_numbers_its_pages_throughout_and_keeps_links_inside(book, capsys):
     links = [
         link.get_object() for page in reader.pages for link in page.get("/Annots", [])
     ]
-    half = count // 2
     to_b, up, to_a, there = (leads_to(reader, link) for link in links)
     assert (to_b, up, to_a, there) == (count - 1, 0, 0, count - 1)
-    assert half > 1
 
 
 def test_pictures_show_each_page_in_four_looks(book, capsys):
