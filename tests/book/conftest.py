@@ -29,7 +29,7 @@ def page(chromium: Browser, site: str) -> Iterator[Page]:
         base_url=site, viewport=DESK, color_scheme="light", accept_downloads=True
     )
     tab = context.new_page()
-    tab.set_default_timeout(15_000)
+    tab.set_default_timeout(60_000)
     yield tab
     context.close()
 

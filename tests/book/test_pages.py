@@ -31,7 +31,7 @@ class Opened:
 @pytest.fixture(scope="module")
 def opened(request, chromium: Browser, site: str) -> Iterator[Opened]:
     page = chromium.new_page(base_url=site, viewport=DESK, color_scheme="light")
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     guard = watch(page, site)
     page.goto(f"/{request.param}.html", wait_until="load")
     settle(page)
