@@ -27,7 +27,7 @@ lint: $(INSTALLED)
 # One run of pytest, so that its last line counts everything: unit tests, every chapter
 # under nbval, and the built book in a browser. A file's tests stay in one process.
 test: lint book
-	$(BIN)/python -m tests.browser
+	$(BIN)/python -m bookkit.browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests chapters \
 	  -n logical --maxprocesses 8 --dist loadfile \
 	  --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout 300

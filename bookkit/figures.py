@@ -14,8 +14,8 @@ INK = "#23282e"
 MUTED = "#636b74"
 PAPER = "#ffffff"
 
-# Okabe and Ito's colours, which stay apart for every common kind of colour blindness;
-# ordered so that the first three also keep apart in grey, and dark enough for labels.
+# Okabe and Ito's colours, which stay apart for every common kind of colour blindness.
+# In grey some come close: curves carry their names, and cells their numbers.
 PALETTE = ["#0072b2", "#d55e00", "#009e73", "#8c4b7e", "#56b4e9", "#e69f00", INK]
 
 BLOCKED = "#c9ced4"  # a blocked score, -inf, is grey

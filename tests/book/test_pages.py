@@ -1,114 +1,67 @@
-"""The built book as a reader meets it, in headless Chromium."""
+"""Every page of the built book as a reader meets it; each is opened once."""
 
-import functools
-import http.server
 import re
-import threading
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import FLAGS, find
+from bookkit.site import DESK, PHONE, page_names, settle
+from tests.book.conftest import Guard, watch
 
-HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
-CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
-TEACHING = [
-    f"teaching/{path.stem}" for path in sorted((HTML / "teaching").glob("*.html"))
-]
-PAGES = ["index", "references", *(f"chapters/{name}" for name in CHAPTERS), *TEACHING]
-ATTENTION = "chapters/02_attention"
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1280, "height": 900}
+PAGES = page_names()
+CHAPTERS = [name for name in PAGES if name.startswith("chapters/")]
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves the book without a line for each request."""
+@dataclass
+class Opened:
+    """A page that stays open for all its tests: each sets the size that it needs."""
 
-    def log_message(self, *_: object) -> None:
-        pass
+    name: str
+    page: Page
+    guard: Guard
 
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address at which the built book is served."""
-    assert (HTML / "index.html").is_file(), "there is no book yet: run `make book`"
-    handler = functools.partial(Quiet, directory=HTML)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    def at(self, size: dict[str, int], scheme: str = "light") -> Page:
+        self.page.set_viewport_size(size)
+        self.page.emulate_media(color_scheme=scheme)
+        return self.page
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    executable = find()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=executable, args=list(FLAGS)
-        )
-        yield browser
-        browser.close()
+def opened(request, chromium: Browser, site: str) -> Iterator[Opened]:
+    page = chromium.new_page(base_url=site, viewport=DESK, color_scheme="light")
+    page.set_default_timeout(60_000)
+    guard = watch(page, site)
+    page.goto(f"/{request.param}.html", wait_until="load")
+    settle(page)
+    yield Opened(request.param, page, guard)
+    page.close()
 
 
-@pytest.fixture
-def page(chromium: Browser, site: str) -> Iterator[Page]:
-    """A fresh tab, light and wide, that never leaves this machine."""
-    context = chromium.new_context(
-        base_url=site, viewport=DESK, color_scheme="light", accept_downloads=True
+every_page = pytest.mark.parametrize("opened", PAGES, indirect=True, scope="module")
+every_chapter = pytest.mark.parametrize(
+    "opened", CHAPTERS, indirect=True, scope="module"
+)
+
+
+@every_page
+def test_page_loads_without_an_error_and_from_here_alone(opened):
+    opened.page.wait_for_load_state("networkidle")
+    assert opened.guard.errors == []
+    assert opened.guard.elsewhere == []
+
+
+@every_page
+def test_phone_scrolls_down_only(opened):
+    page = opened.at(PHONE)
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(box => box.open = true)"
     )
-    tab = context.new_page()
-    tab.set_default_timeout(15_000)
-    yield tab
-    context.close()
-
-
-@pytest.fixture
-def elsewhere(page: Page, site: str) -> list[str]:
-    """The addresses on other hosts that the page asks for; they get no answer."""
-    asked: list[str] = []
-
-    def answer(route: Route) -> None:
-        if route.request.url.startswith(site):
-            route.continue_()
-        else:
-            asked.append(route.request.url)
-            route.abort()
-
-    page.route("**/*", answer)
-    return asked
-
-
-def open_page(page: Page, name: str) -> None:
-    page.goto(f"/{name}.html", wait_until="load")
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_page_loads_without_an_error_and_from_here_alone(page, elsewhere, name):
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on(
-        "console",
-        lambda said: errors.append(said.text) if said.type == "error" else None,
-    )
-    open_page(page, name)
-    page.wait_for_load_state("networkidle")
-    assert errors == []
-    assert elsewhere == []
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_phone_scrolls_down_only(page, name):
-    page.set_viewport_size(PHONE)
-    open_page(page, name)
-    page.wait_for_load_state("networkidle")
-    for folded in page.locator("details").all():
-        folded.evaluate("box => box.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(box => box.open = false)"
+    )
 
 
 BROKEN_WORDS = """tables => tables.flatMap(table => {
@@ -127,125 +80,99 @@ BROKEN_WORDS = """tables => tables.flatMap(table => {
 })"""
 
 
+@every_page
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-@pytest.mark.parametrize("name", PAGES)
-def test_tables_keep_words_and_numbers_whole(page, name, size):
-    page.set_viewport_size(size)
-    open_page(page, name)
-    assert page.locator(".bd-article table").evaluate_all(BROKEN_WORDS) == []
+def test_tables_keep_words_and_numbers_whole(opened, size):
+    tables = opened.at(size).locator(".bd-article table")
+    assert tables.evaluate_all(BROKEN_WORDS) == []
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_figures_keep_their_shape_on_a_phone(page, name):
-    page.set_viewport_size(PHONE)
-    open_page(page, f"chapters/{name}")
-    page.wait_for_load_state("networkidle")
-    for figure in page.locator(".bd-article figure img").all():
-        shape = (
-            "i => [i.clientWidth / i.clientHeight, i.naturalWidth / i.naturalHeight]"
+@every_page
+def test_every_icon_is_drawn(opened):
+    names = "icons => icons.map(icon => icon.className)"
+    assert opened.page.locator("i[class*='fa-']").evaluate_all(names) == []
+    icons = opened.page.locator("svg[data-icon]").evaluate_all(
+        "icons => icons.map(icon => icon.querySelector('path')?.getAttribute('d'))"
+    )
+    assert all(icons)
+    assert len(icons) > 5
+
+
+@every_chapter
+def test_figures_keep_their_shape_on_a_phone(opened):
+    shapes = (
+        opened.at(PHONE)
+        .locator(".bd-article figure img")
+        .evaluate_all(
+            """figures => figures.map(i =>
+             [i.clientWidth / i.clientHeight, i.naturalWidth / i.naturalHeight])"""
         )
-        shown, drawn = figure.evaluate(shape)
+    )
+    for shown, drawn in shapes:
         assert shown == pytest.approx(drawn, rel=0.02)
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_verdicts_stand_on_the_dark_page_itself(page, name):
-    page.emulate_media(color_scheme="dark")
-    open_page(page, f"chapters/{name}")
+@every_chapter
+def test_verdicts_stand_on_the_dark_page_itself(opened):
+    page = opened.at(DESK, "dark")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    for output in page.locator(".cell_output .text_html").all():
-        expect(output).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    grounds = page.locator(".cell_output .text_html").evaluate_all(
+        "boxes => boxes.map(box => getComputedStyle(box).backgroundColor)"
+    )
+    assert set(grounds) <= {"rgba(0, 0, 0, 0)"}
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_sidebar_and_links_number_the_chapters(page, name):
-    open_page(page, f"chapters/{name}")
+@every_chapter
+def test_sidebar_and_links_number_the_chapters(opened):
+    page, number = opened.at(DESK), int(opened.name.split("/")[1][:2])
     current = page.locator(".bd-sidebar-primary .current.active > a").first
-    expect(current).to_contain_text(f"{int(name[:2])} · ")
-    after = CHAPTERS[CHAPTERS.index(name) + 1 :]
-    if after:
+    expect(current).to_contain_text(f"{number} · ")
+    if opened.name != CHAPTERS[-1]:
         following = page.locator(".prev-next-area .right-next .prev-next-title")
-        expect(following).to_contain_text(f"{int(after[0][:2])} · ")
+        expect(following).to_contain_text(f"{number + 1} · ")
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_every_formula_is_drawn(page, name):
-    open_page(page, f"chapters/{name}")
-    page.evaluate("MathJax.startup.promise")
+@every_chapter
+def test_every_formula_is_drawn(opened):
+    page = opened.page
     assert page.locator("mjx-container").count() > 0
     assert page.locator("mjx-merror").count() == 0
     assert page.locator(".math").count() == page.locator(".math mjx-container").count()
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_every_figure_loads_and_is_described(page, name):
-    open_page(page, f"chapters/{name}")
-    pictures = page.locator("article img").all()
-    for picture in pictures:
-        picture.scroll_into_view_if_needed()
-        assert picture.evaluate("img => img.decode().then(() => img.naturalWidth)") > 0
-        assert len(picture.get_attribute("alt")) > 20, picture.get_attribute("src")
+@every_chapter
+def test_every_figure_loads_and_is_described(opened):
+    pictures = opened.page.locator("article img").evaluate_all(
+        "all => all.map(img => [img.src, img.naturalWidth, img.alt])"
+    )
     assert pictures
+    for address, width, words in pictures:
+        assert width > 0, address
+        assert len(words) > 20, address
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_hints_and_solution_unfold_under_each_exercise(page, name):
-    open_page(page, f"chapters/{name}")
+@every_page
+def test_every_drawing_on_the_page_is_described(opened):
+    unnamed = opened.page.locator("article svg:not([aria-hidden=true])").evaluate_all(
+        """all => all.filter(svg => !svg.closest(
+             "[role=img][aria-label], mjx-container, button, .sd-summary-title, summary"
+           ) && !svg.querySelector("title") && !svg.getAttribute("aria-label"))
+           .map(svg => svg.outerHTML.slice(0, 200))"""
+    )
+    assert unnamed == []
+
+
+@every_chapter
+def test_hints_and_solution_unfold_under_each_exercise(opened):
+    page = opened.at(DESK)
     helps = page.locator(".exercise-help")
     stubs = page.locator(".cell_input", has_text=re.compile(r"^\s*@exercise\s"))
     assert helps.count() == stubs.count() > 0
     for box in helps.first.locator("details").all():
         body = box.locator(".sd-card-body, .sd-summary-content").first
         expect(body).to_be_hidden()
-        box.locator("summary").click()
+        box.locator("summary").press("Enter")  # as with the mouse: a summary is both
         expect(body).to_be_visible()
     titles = [text.strip() for text in helps.first.locator("summary").all_inner_texts()]
     assert titles == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Solution"]
     expect(helps.first.locator(".solution pre")).to_contain_text('"""')
-
-
-def test_search_finds_an_exercise(page):
-    page.goto("/search.html?q=scaled_dot_product_attention")
-    expect(page.locator("#search-results a").first).to_be_visible()
-    links = page.locator("#search-results a").all()
-    assert any(ATTENTION in link.get_attribute("href") for link in links)
-
-
-def test_dark_mode_follows_the_system_and_the_button(page):
-    page.emulate_media(color_scheme="dark")
-    open_page(page, ATTENTION)
-    root = page.locator("html")
-    expect(root).to_have_attribute("data-theme", "dark")
-    button = page.locator("button.theme-switch-button:visible").first
-    button.click()  # from the system's choice to light
-    expect(root).to_have_attribute("data-theme", "light")
-    button.click()
-    expect(root).to_have_attribute("data-theme", "dark")
-    page.reload()
-    expect(root).to_have_attribute("data-theme", "dark")
-
-
-def test_notebook_downloads_as_published(page):
-    open_page(page, ATTENTION)
-    page.locator(".dropdown-download-buttons > button").click()
-    link = page.locator(".btn-download-source-button")
-    with page.expect_download() as waiting:
-        link.evaluate(
-            "a => { a.removeAttribute('target'); a.download = ''; a.click() }"
-        )
-    published = Path(HTML.parents[1] / f"{ATTENTION}.ipynb").read_text()
-    assert Path(waiting.value.path()).read_text() == published
-
-
-def test_citation_leads_to_the_reference(page):
-    open_page(page, ATTENTION)
-    page.locator("a[href*='references.html#id']").first.click()
-    expect(page).to_have_url(re.compile(r"references\.html#id\d+$"))
-    assert page.locator(":target").count() == 1
-
-
-def test_code_has_a_copy_button(page):
-    open_page(page, ATTENTION)
-    cell = page.locator(".cell_input").first
-    cell.hover()
-    expect(cell.locator("button.copybtn")).to_be_visible()

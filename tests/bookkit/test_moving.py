@@ -7,8 +7,8 @@ import pytest
 import torch
 from playwright.sync_api import sync_playwright
 
+from bookkit.browser import FLAGS, find
 from bookkit.moving import bars, clocks, grid, moving, side_by_side
-from tests.browser import FLAGS, find
 
 
 def window(n, width):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import browser
+from bookkit import browser
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Find or bring a Chromium for the tests of the book: python -m tests.browser
+"""Find or bring a Chromium, for tests, pictures and the PDF: python -m bookkit.browser
 
 In this order: a Chromium or Chrome that is installed, the one that Playwright keeps or
 can download, Debian's package where this process may install it.

@@ -1,0 +1,60 @@
+"""The built book in headless Chromium, on this machine alone."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from bookkit import site as book
+from bookkit.site import DESK, HTML
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address at which the built book is served."""
+    with book.served(book.built()) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with book.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(chromium: Browser, site: str) -> Iterator[Page]:
+    """A fresh tab, light and wide."""
+    context = chromium.new_context(
+        base_url=site, viewport=DESK, color_scheme="light", accept_downloads=True
+    )
+    tab = context.new_page()
+    tab.set_default_timeout(60_000)
+    yield tab
+    context.close()
+
+
+class Guard:
+    """What a page asks of other places, which get no answer, and what goes wrong."""
+
+    def __init__(self, page: Page, home: str) -> None:
+        self.home = home
+        self.elsewhere: list[str] = []
+        self.errors: list[str] = []
+        page.route(lambda url: not url.startswith((home, "data:", "blob:")), self.stop)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self.hear)
+        page.on("requestfailed", lambda asked: self.errors.append(asked.url))
+
+    def stop(self, route: Route) -> None:
+        self.elsewhere.append(route.request.url)
+        route.abort()
+
+    def hear(self, said) -> None:
+        if said.type in ("error", "warning"):
+            self.errors.append(said.text)
+
+
+def watch(page: Page, home: str = HTML.as_uri()) -> Guard:
+    """Keep a tab within `home`, and write down what goes wrong in it."""
+    return Guard(page, home)
