@@ -4,13 +4,19 @@
 and "you are here" are made from it. A new chapter is one line there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 WIDTH, MIDDLE = 360, 180  # units of the drawing; the page scales it
 ROW, GAP, ADD = 34, 14, 30  # heights: of a part, between parts, where a sum stands
-SIDES = {"machine": (60, 240), "block": (60, 240), "head": (72, 216), "around": (24, 312)}
+SIDES = {
+    "machine": (60, 240),
+    "block": (60, 240),
+    "head": (72, 216),
+    "around": (24, 312),
+}
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,9 @@ def draw_map(chapters: Mapping[int, Chapter], here: int | None = None) -> str:
     if here is not None:
         said += f" You are here: chapter {here}, {chapters[here].title}."
     drawn = zip(PARTS, boxes, strict=True)
-    around = next(box[1] for part, box in zip(PARTS, boxes, strict=True) if part.place == "around")
+    around = next(
+        box[1] for part, box in zip(PARTS, boxes, strict=True) if part.place == "around"
+    )
     body = "".join(_part(part, box, chapters, here) for part, box in drawn)
     return (
         f'<svg class="book-map" viewBox="0 0 {WIDTH} {height}" role="group" '
@@ -129,7 +137,7 @@ def _part(
 ) -> str:
     x, y, width, height = box
     current = part.chapter == here
-    number = f"{part.chapter} · here" if current else str(part.chapter)
+    number = f"◂ {part.chapter}" if current else str(part.chapter)
     drawn = (
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
         f'<text x="{x + 12}" y="{y + 22}">{escape(part.name)}</text>'
@@ -156,7 +164,7 @@ def _wires(boxes: list[Box]) -> str:
         if part.place in ("machine", "block")
     ]
     steps = f"M{MIDDLE} {flow[0][1]}V22"
-    for (_, upper, _, tall), (_, lower, _, _) in zip(flow, flow[1:], strict=False):
+    for (_, upper, _, tall), (_, lower, _, _) in pairwise(flow):
         steps += f"M{MIDDLE} {lower}V{upper + tall}"
     _, last, _, tall = flow[-1]
     steps += f"M{MIDDLE} {last + tall + 8}V{last + tall}"
@@ -164,7 +172,9 @@ def _wires(boxes: list[Box]) -> str:
     block = [
         box for part, box in zip(PARTS, boxes, strict=True) if part.place == "block"
     ]
-    for (_, upper, _, _), (_, lower, _, height) in zip(block[::2], block[1::2], strict=True):
+    for (_, upper, _, _), (_, lower, _, height) in zip(
+        block[::2], block[1::2], strict=True
+    ):
         add, leave = upper - 13, lower + height + 7
         steps += f"M{MIDDLE} {leave}H42V{add}H{MIDDLE - 8}"
         signs += f'<circle class="sum" cx="{MIDDLE}" cy="{add}" r="8"/>'

@@ -51,7 +51,7 @@ def told(reading: float, exercises: float) -> str:
 
 
 def _duration(minutes: float) -> str:
-    """Rounded up: to five minutes, from an hour and a half on to a quarter of an hour."""
+    """Rounded up to five minutes, and beyond 85 to a quarter of an hour."""
     if minutes <= 85:
         return f"{max(5, 5 * math.ceil(minutes / 5))} minutes"
     hours, quarters = divmod(math.ceil(minutes / 15), 4)

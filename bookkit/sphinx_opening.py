@@ -45,7 +45,9 @@ def duration(app: Sphinx, page: str) -> str:
     from autograder.registry import EXERCISES
 
     notebook = nbformat.read(app.env.doc2path(page), as_version=4)
-    exercises = [EXERCISES[name] for name in exercises_in(notebook) if name in EXERCISES]
+    exercises = [
+        EXERCISES[name] for name in exercises_in(notebook) if name in EXERCISES
+    ]
     return told(
         minutes_to_read(notebook), sum(exercise.minutes for exercise in exercises)
     )
@@ -55,7 +57,8 @@ def opening(app: Sphinx, page: str, number: int) -> str:
     """What stands under a chapter's title, as HTML."""
     return (
         f'<p class="chapter-time">{duration(app, page)}</p>'
-        '<details class="chapter-map"><summary>Where you are in the Transformer</summary>'
+        '<details class="chapter-map">'
+        "<summary>Where you are in the Transformer</summary>"
         f"{draw_map(chapters_from(app, page), number)}</details>"
     )
 

@@ -24,11 +24,13 @@ GLOSSARY = "glossary"
 # How a term is written, if not as itself or with an s, and the chapters in which the
 # word means the term.
 FORMS: dict[str, tuple[str, set[int]]] = {
-    "attention head": (r"[Aa]ttention heads?|[Qq]uery heads?|[Hh]eads?", {3, 4, 7}),
-    "attention weight": (r"[Aa]ttention weights", set(range(16))),
+    "attention head": (r"[Aa]ttention\s+heads?|[Qq]uery\s+heads?|[Hh]eads?", {3, 4, 7}),
+    "attention weight": (r"[Aa]ttention\s+weights", set(range(16))),
     "batch": (r"[Bb]atch(?:es)?(?! norm)", set(range(16))),
     "block": (r"(?<!building )[Bb]locks?", {8, 9, 11}),
+    "d_k": (r"(?<!, )d_k", {2, 3, 4, 8, 11}),  # not inside a shape
     "decode": (r"[Dd]ecode", {11}),
+    "embedding": (r"[Ee]mbeddings?", {4, 6, 9, 10}),
     "gate": (r"[Gg]ates?", {1, 6}),
     "greedy decoding": (r"[Gg]reedy(?: decoding)?", {11}),
     "key": (r"[Kk]eys?(?! idea| point| question)", {2, 3, 4, 7, 8, 11}),
@@ -68,7 +70,7 @@ def pattern_of(name: str, chapter: int) -> str | None:
     if name in FORMS:
         form, chapters = FORMS[name]
         return form if chapter in chapters else None
-    first, rest = name[0], re.escape(name[1:])
+    first, rest = name[0], re.escape(name[1:]).replace(r"\ ", r"\s+")
     if first.islower() and name[1].islower():  # a word, which may begin a sentence
         first = f"[{first}{first.upper()}]"
     return f"{first}{rest}{'' if name.endswith('s') else 's?'}"

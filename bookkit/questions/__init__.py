@@ -36,7 +36,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def _in_one_line(name: str) -> str:
-    """A stylesheet or script without line breaks: stored outputs hold one a question."""
+    """A stylesheet or script without line breaks, since each stored output holds it."""
     text = (HERE / name).read_text(encoding="utf-8")
     return " ".join(line.strip() for line in text.splitlines())
 
@@ -135,7 +135,9 @@ def formatted(text: str) -> str:
 
 def _question(name: str, entry: dict[str, Any]) -> Question:
     options = tuple(
-        Option(_line(one.get("right") or one["wrong"]), "right" in one, _line(one["reply"]))
+        Option(
+            _line(one.get("right") or one["wrong"]), "right" in one, _line(one["reply"])
+        )
         for one in entry.get("options", [])
     )
     if options and not any(one.right for one in options):
