@@ -2,12 +2,13 @@
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import FLAGS, find
 
@@ -15,6 +16,8 @@ HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
+
+expect.set_options(timeout=15_000)  # a busy machine takes its time
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -59,3 +62,11 @@ def page(chromium: Browser, site: str) -> Iterator[Page]:
     tab.set_default_timeout(15_000)
     yield tab
     context.close()
+
+
+@pytest.fixture
+def swift(page: Page) -> Page:
+    """A tab that draws neither formulas nor figures, for tests that need neither."""
+    page.route(re.compile(r"mathjax|/_images/", re.IGNORECASE), lambda r: r.abort())
+    page.set_default_timeout(60_000)
+    return page
