@@ -27,6 +27,7 @@ from bookkit.notebooks import freeze, run
 
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = ("solutions", "autograder", "bookkit")  # what a notebook may import
+KINDS = {".py", ".toml", ".css", ".js"}  # the modules, and what they show
 
 
 def fingerprint(root: Path) -> str:
@@ -35,7 +36,8 @@ def fingerprint(root: Path) -> str:
     for package in ("torch", "numpy", "matplotlib"):
         digest.update(f"{package} {version(package)}\n".encode())
     for folder in IMPORTED:
-        for path in sorted((root / folder).rglob("*.py")):
+        files = (root / folder).rglob("*")
+        for path in sorted(path for path in files if path.suffix in KINDS):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0")
             digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()

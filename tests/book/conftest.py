@@ -1,12 +1,19 @@
 """The built book in headless Chromium, on this machine alone."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from bookkit import site as book
-from bookkit.site import DESK, HTML
+from bookkit.site import DESK, HTML, page_names
+
+CHAPTERS = [
+    name.removeprefix("chapters/")
+    for name in page_names()
+    if name.startswith("chapters/")
+]
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +65,11 @@ class Guard:
 def watch(page: Page, home: str = HTML.as_uri()) -> Guard:
     """Keep a tab within `home`, and write down what goes wrong in it."""
     return Guard(page, home)
+
+
+@pytest.fixture
+def swift(page: Page) -> Page:
+    """A tab that draws neither formulas nor figures, for tests that need neither."""
+    page.route(re.compile(r"mathjax|/_images/", re.IGNORECASE), lambda r: r.abort())
+    page.set_default_timeout(60_000)
+    return page

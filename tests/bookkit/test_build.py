@@ -29,12 +29,14 @@ def test_cache_is_kept_until_imported_code_changes(project):
     assert not cached.exists()
 
 
-@pytest.mark.parametrize("change", ["new file", "renamed file"])
+@pytest.mark.parametrize("change", ["new file", "renamed file", "new question"])
 def test_fingerprint_sees(project, change):
     before = build.fingerprint(project)
     path = project / "solutions" / "attention.py"
     if change == "new file":
         path.with_name("rnn.py").touch()
+    elif change == "new question":  # a page shows it, as it shows what code prints
+        path.with_name("02_attention.toml").touch()
     else:
         path.rename(path.with_name("rnn.py"))
     assert build.fingerprint(project) != before
