@@ -35,7 +35,9 @@ def fingerprint(root: Path) -> str:
     for package in ("torch", "numpy", "matplotlib"):
         digest.update(f"{package} {version(package)}\n".encode())
     for folder in IMPORTED:
-        for path in sorted((root / folder).rglob("*.py")):
+        for path in sorted((root / folder).rglob("*.*")):
+            if path.suffix not in {".py", ".css", ".js"}:
+                continue
             digest.update(path.relative_to(root).as_posix().encode() + b"\0")
             digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()
