@@ -129,7 +129,7 @@ def _card(
 
 
 def _tight(script: str) -> str:
-    return "\n".join(line.strip() for line in script.splitlines())
+    return " ".join(line.strip() for line in script.splitlines())
 
 
 def _said(values: Sequence[Any]) -> list[str]:

@@ -1,11 +1,10 @@
-"""Every chapter has a figure that its reader moves, on the page and without a kernel."""
+"""Every chapter has a figure that its reader moves, on the page, without a kernel."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.book.test_pages import (  # noqa: F401
     CHAPTERS,
-    PHONE,
     chromium,
     open_page,
     page,

@@ -91,7 +91,8 @@ def test_a_figure_moves_in_jupyterlab(lab):
         errors = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(f"{lab}/lab/tree/one.ipynb?reset", wait_until="domcontentloaded")
-        page.locator(".jp-Notebook .cm-content").first.click()
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        page.locator(".jp-Notebook .cm-content", has_text="moving(").click()
         page.keyboard.press("Shift+Enter")
         words, slider = page.locator(".mv-words"), page.locator(".mv [type=range]")
         expect(words).to_have_text("one 1", timeout=90_000)
