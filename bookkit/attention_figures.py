@@ -8,7 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from bookkit.figures import PALETTE, heatmap
+from bookkit.figures import INK, MUTED, PALETTE, heatmap
+from bookkit.widgets import Picture, bars, side_by_side
+from bookkit.widgets.pictures import text
+from bookkit.widgets.theme import EMPTY, PLATE
 
 
 def draw_lookup(
@@ -45,6 +48,50 @@ def draw_lookup(
 def _arrow(ax: Axes, x: float, y: float, colour: str, width: float) -> None:
     style = {"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0}
     ax.annotate("", xy=(x, y), xytext=(0, 0), arrowprops=style)
+
+
+def lookup_picture(
+    query: torch.Tensor,
+    keys: torch.Tensor,
+    weights: torch.Tensor,
+    values: torch.Tensor,
+    names: Sequence[str],
+    answer: float,
+) -> Picture:
+    """Draw a query among keys of length 2 in the plane, and beside it their weights.
+
+    query (2,), keys (m, 2), weights (m,), values (m,), m names.
+    """
+    middle, unit = 130, 40
+    circle = f"<circle cx='{middle}' cy='{middle}' r='{2 * unit}' "
+    body = f"{circle}fill='{PLATE}' stroke='{EMPTY}'/>"
+    for key, weight, name in zip(keys.tolist(), weights.tolist(), names, strict=True):
+        x, y = middle + unit * key[0], middle - unit * key[1]
+        body += (
+            f"<path d='M{middle} {middle}L{x:g} {y:g}' stroke='{PALETTE[0]}' "
+            f"stroke-width='{1 + 11 * weight:.1f}'/>"
+        )
+        at = middle + 1.4 * (x - middle), middle + 1.25 * (y - middle) + 4
+        body += text(*at, name, INK, anchor="middle")
+    length = unit * query.norm().item()
+    turn = -torch.rad2deg(torch.atan2(query[1], query[0])).item()
+    tip = f"<path d='M{length:.1f} 0l-9 -6v12z' fill='{PALETTE[1]}'/>"
+    body += (
+        f"<g transform='translate({middle} {middle})'>"
+        f"<g transform='rotate({turn:.0f})'>"
+        f"<path d='M0 0L{length:.1f} 0' stroke='{PALETTE[1]}' stroke-width='4'/>"
+        f"{tip}</g></g>"
+    )
+    body += text(0, 14, "query", PALETTE[1], bold=True)
+    body += text(44, 14, "and keys", MUTED)
+    sums = [f"{n} ({v:g})" for n, v in zip(names, values.tolist(), strict=True)]
+    parts = [
+        f"{w:.2f} of {v:g}"
+        for w, v in zip(weights.tolist(), values.tolist(), strict=True)
+    ]
+    said = f"The answer is {answer:.1f}: {', '.join(parts)}."
+    plane = Picture(body, 2 * middle, 2 * middle - 16)
+    return side_by_side(plane, bars(weights, sums, f"answer {answer:.1f}"), words=said)
 
 
 def draw_product(

@@ -27,7 +27,7 @@ from bookkit.notebooks import freeze, run
 
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = ("solutions", "autograder", "bookkit")  # what a notebook may import
-KINDS = {".py", ".toml", ".css", ".js"}  # the modules, and what they show
+KINDS = {".py", ".toml", ".json", ".css", ".js"}  # the modules, and what they show
 
 
 def fingerprint(root: Path) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bookkit.figures import INK, MUTED, PALETTE
-from bookkit.moving import Picture
+from bookkit.widgets import Picture
 
 PARTS = {"attention": PALETTE[4], "feed-forward": PALETTE[0], "embeddings": PALETTE[5]}
 GREY = "#aab2ba"
@@ -114,8 +114,8 @@ def swish_picture(beta: float) -> Picture:
     def path(values: torch.Tensor, style: str) -> str:
         x = (z - low) / (high - low) * width
         y = height - 40 - values * 30
-        points = " ".join(f"{a:.0f},{b:.1f}" for a, b in zip(x, y, strict=True))
-        return f"<polyline points='{points}' fill='none' {style}/>"
+        points = "L".join(f"{a:.0f} {b:.1f}" for a, b in zip(x, y, strict=True))
+        return f"<path d='M{points}' fill='none' {style}/>"
 
     ghost = f"stroke='{GREY}' stroke-width='2' stroke-dasharray='4'"
     body = f"<path d='M0 {height - 40}H{width}' stroke='{MUTED}'/>"
@@ -123,4 +123,7 @@ def swish_picture(beta: float) -> Picture:
     for x, y, name in [(232, 66, "ReLU"), (300, 98, "z / 2")]:
         body += f"<text x='{x}' y='{y}' font-size='12' fill='{MUTED}'>{name}</text>"
     body += path(z * (beta * z).sigmoid(), f"stroke='{PALETTE[0]}' stroke-width='3'")
-    return Picture(body, width, height)
+    at = torch.tensor([-1.0, 1.0])
+    left, right = (at * (beta * at).sigmoid()).tolist()
+    said = f"β = {beta:g}: at z = −1 the curve is {left:.2f}, at z = 1 {right:.2f}."
+    return Picture(body, width, height, said.replace("-", "−"))

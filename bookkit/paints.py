@@ -3,13 +3,17 @@
 A colour is three numbers: its red, green and blue, each from -1 (none) to 1 (all).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
+import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from torch import Tensor
 
 from bookkit.figures import INK, MUTED
+from bookkit.widgets import Picture
+from bookkit.widgets.pictures import text
 
 
 def look_up(order: Tensor, colours: Tensor) -> tuple[Tensor, Tensor]:
@@ -48,6 +52,37 @@ def draw_mixes(
     ax.grid(False)
     ax.spines[:].set_visible(False)
     return ax
+
+
+def mix_picture(
+    order: Tensor, shares: Tensor, mixture: Tensor, box: Mapping[str, Sequence[float]]
+) -> Picture:
+    """Draw a box's colours as bars of their shares, the order, and the mixture.
+
+    order (3,), shares (m,), mixture (3,), a box of m colours.
+    """
+    body = text(0, 14, "shares", MUTED)
+    for row, (name, colour) in enumerate(box.items()):
+        y, share = 24 + row * 26, shares[row].item()
+        body += text(52, y + 15, name, anchor="end")
+        body += _patch(60, y, round(104 * share, 1), 20, torch.tensor(colour))
+        slide = f" transform='translate({104 * share:.1f})'"
+        body += text(66, y + 15, f"{share:.0%}", MUTED, more=slide)
+    for name, x, colour in [("ordered", 212, order), ("mixed", 280, mixture)]:
+        body += text(x + 32, 14, name, MUTED, anchor="middle")
+        body += _patch(x, 24, 64, 20 + 26 * (len(box) - 1), colour)
+    best = max(zip(shares.tolist(), box, strict=True))
+    distance = (order - mixture).norm().item()
+    said = f"{best[1]} has the largest share, {best[0]:.0%}. "
+    said += f"The mixture is {distance:.2f} away from the order."
+    return Picture(body, 346, 24 + 26 * len(box), said)
+
+
+def _patch(x: float, y: float, width: float, height: float, colour: Tensor) -> str:
+    return (
+        f"<rect x='{x}' y='{y}' width='{width}' height='{height}' rx='3' "
+        f"fill='{to_hex(_rgb(colour))}' stroke='{MUTED}'/>"
+    )
 
 
 def _swatch(ax: Axes, left: float, row: int, colour: Tensor) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bookkit.figures import INK, MUTED, PALETTE
-from bookkit.moving import Picture
+from bookkit.widgets import Picture
 
 WIDTH, HEIGHT = 170, 180  # units of a picture; the page scales it
 STEP, BAR, ZERO = 42, 26, 112  # from bar to bar, a bar's width, where 0 lies

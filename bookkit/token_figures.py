@@ -11,35 +11,35 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from bookkit.figures import INK, MUTED, PALETTE, PAPER
-from bookkit.moving import Picture
 from bookkit.patients import Chart
+from bookkit.widgets import Picture
 
 LETTER, LINE = 9, 30  # units of a letter's width and of a line's height in `pieces`
-COLUMNS = 52  # letters on a line
+COLUMNS = 42  # letters on a line
 TINTS = ["#cfe6f4", "#f9dcc4", "#cdebdf", "#e8d9e4"]  # one after the other
 
 
-def pieces(tokens: Sequence[str], title: str) -> Picture:
+def pieces(tokens: Sequence[str], words: str = "") -> Picture:
     """Set a text in one line after another, each token on a tint; spaces are dots."""
     paths: dict[str, str] = {}
     lines: list[str] = [""]
     for i, token in enumerate(tokens):
         if len(lines[-1]) + len(token) > COLUMNS:
             lines.append("")
-        x, y = len(lines[-1]) * LETTER, 24 + (len(lines) - 1) * LINE
+        x, y = len(lines[-1]) * LETTER, (len(lines) - 1) * LINE
         path = f"M{x} {y}h{len(token) * LETTER - 1}v22h-{len(token) * LETTER - 1}z"
-        tint = TINTS[i % len(TINTS)]
-        paths[tint] = paths.get(tint, "") + path
+        hue = PALETTE[i % len(TINTS)]
+        paths[hue] = paths.get(hue, "") + path
         lines[-1] += token.replace(" ", "·").replace("\n", "¶")
-    body = f"<text y='14' font-size='12' font-weight='bold' fill='{INK}'>"
-    body += f"{html.escape(title)}</text>"
-    body += "".join(f"<path fill='{tint}' d='{d}'/>" for tint, d in paths.items())
+    body = "".join(
+        f"<path fill='{hue}' fill-opacity='0.25' d='{d}'/>" for hue, d in paths.items()
+    )
     for row, line in enumerate(lines):
         style = f"font-family='monospace' font-size='14' fill='{INK}'"
         width = len(line) * LETTER - 1
-        body += f"<text x='0' y='{40 + row * LINE}' textLength='{width}' {style}>"
+        body += f"<text x='0' y='{16 + row * LINE}' textLength='{width}' {style}>"
         body += f"{html.escape(line)}</text>"
-    return Picture(body, COLUMNS * LETTER, 24 + len(lines) * LINE)
+    return Picture(body, COLUMNS * LETTER, len(lines) * LINE, words)
 
 
 def draw_shift(text: Sequence[str]) -> Axes:
