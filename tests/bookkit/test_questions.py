@@ -10,6 +10,7 @@ from einops import einsum
 from playwright.sync_api import expect, sync_playwright
 from torch import nn
 
+from bookkit.browser import FLAGS, find
 from bookkit.questions import ask, files, formatted, questions_of
 from solutions.architectures import mask_tokens
 from solutions.attention import attention_scores
@@ -23,7 +24,6 @@ from solutions.positions import alibi_bias, sinusoidal_positions
 from solutions.rnn import path_length
 from solutions.training import get_batch, next_token_loss
 from solutions.warmup import stable_softmax
-from tests.browser import FLAGS, find
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = {

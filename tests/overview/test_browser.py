@@ -11,7 +11,7 @@ from autograder.overview.feedback import feedback
 from autograder.render import as_html
 from autograder.report import Result
 from autograder.verdict import Check, Diagnosis, Example, Row, Verdict
-from tests.browser import FLAGS, find
+from bookkit.browser import FLAGS, find
 from tests.overview.classes import a_class, write
 from tests.similarity.answers import DISGUISED, RESHAPE, VIEWS, hand_in
 

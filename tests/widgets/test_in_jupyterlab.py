@@ -14,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser import FLAGS, find
+from bookkit.browser import FLAGS, find
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """\

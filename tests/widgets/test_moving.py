@@ -6,9 +6,9 @@ import pytest
 import torch
 from playwright.sync_api import expect, sync_playwright
 
+from bookkit.browser import FLAGS, find
 from bookkit.widgets import Picture, bars, grid, moving, side_by_side
 from bookkit.widgets.theme import COLOURS
-from tests.browser import FLAGS, find
 
 PHONE = {"width": 360, "height": 800}
 
