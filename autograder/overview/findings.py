@@ -42,7 +42,7 @@ def opening(found: Statistics) -> str:
     ends = [(full, "all points"), (none, "none")]
     said = [f"{num(n)} {'has' if n == 1 else 'have'} {what}" for n, what in ends if n]
     also = f"; {listed(said)}" if said else ""
-    return f"{text}. Half have {had} or more{also}."
+    return f"{text}. The median is {had}{also}."
 
 
 def _share(points: float, most: float) -> float:
@@ -69,7 +69,8 @@ def _of_slip(slip: Slip, asked: Asked) -> Finding:
 
 
 def _of_blockers(found: Statistics) -> Iterator[Finding]:
-    for one in found.blockers[:2]:
+    least = 1 if len(found.graded) < 3 else 2
+    for one in [one for one in found.blockers if len(one.who) >= least][:2]:
         later = listed(f"`{name}`" for name in one.later)
         verb = "is" if len(one.later) == 1 else "are"
         many = len(found.graded) > 1

@@ -121,7 +121,7 @@ def test_an_exercise_that_many_left_out_is_said():
         (
             [submission(n, exercise(SCORES)) for n in "abc"]
             + [submission("d", exercise(SCORES, "failed"))],
-            "4 submissions. Half have 2 of 2 points or more; "
+            "4 submissions. The median is 2 of 2 points; "
             "3 have all points and 1 has none.",
         ),
         (
@@ -129,7 +129,7 @@ def test_an_exercise_that_many_left_out_is_said():
                 submission("a", exercise(SCORES)),
                 submission("b", exercise("x"), unscaled()),
             ],
-            "2 submissions. Half have 75 % of the points or more; 1 has all points.",
+            "2 submissions. The median is 75 % of the points; 1 has all points.",
         ),
     ],
 )
