@@ -69,7 +69,7 @@ def _words(
     fits: Sequence[bool],
 ) -> str:
     if at == 0:
-        return "The two shapes under each other, aligned at the right."
+        return f"{tuple(y)} under {tuple(x)}, aligned at the right."
     if at == 1 and len(x) == len(y):
         return "Both have as many axes: there is nothing to fill in."
     if at == 1:

@@ -1,33 +1,36 @@
 """Every chapter has a figure that its reader moves, on the page, without a kernel."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.book.conftest import CHAPTERS
 
 
-def moved(figure: Locator, act) -> None:
-    """Act, and see that the picture changed and that words say so."""
+def moved(figure: Locator, act: Callable[[], None]) -> bool:
+    """Act and see that the picture changes; whether the words below it did, too."""
     picture, words = figure.locator(".mv-picture"), figure.locator(".mv-words")
-    before = picture.inner_html(), words.inner_text()
+    before, said = picture.inner_html(), words.inner_text()
     act()
-    expect(words).not_to_have_text(before[1])
-    assert picture.inner_html() != before[0]
-    assert words.inner_text()
+    assert picture.inner_html() != before
+    return words.inner_text() not in ("", said)
 
 
-def all_moved(figure: Locator) -> None:
+def all_moved(figure: Locator) -> list[bool]:
     """Move a figure with each of its controls, by key and by tap."""
+    spoke = []
     for control in figure.locator(".mv-control").all():
         slider = control.locator("[type=range]")
         if slider.count():
-            moved(figure, lambda slider=slider: slider.press("End"))
-            slider.press("Home")
+            key = "Home" if slider.get_attribute("value") != "0" else "End"
+            spoke.append(moved(figure, partial(slider.press, key)))
             continue
-        unchosen = control.locator(".mv-chip:not(:has(:checked))").first
-        chosen = control.locator(":checked")
-        moved(figure, lambda chosen=chosen: chosen.press("ArrowRight"))
-        moved(figure, lambda unchosen=unchosen: unchosen.click())
+        other = control.locator(".mv-chip:not(:has(:checked))").first
+        spoke.append(moved(figure, other.click))
+        spoke.append(moved(figure, partial(other.press, "ArrowRight")))
+    return spoke
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -40,5 +43,5 @@ def test_every_chapter_has_figures_that_move(page: Page, name):
     assert figures.count() > 0
     for figure in figures.all():
         expect(figure.locator(".mv-note")).to_have_count(0)
-        all_moved(figure)
+        assert any(all_moved(figure))
     assert errors == []
