@@ -13,7 +13,7 @@ TIMEOUT, MEMORY_OUT, FORBIDDEN = {"timeout"}, {"out_of_memory"}, {"forbidden"}
 ENDED = ERROR | CRASHED | TIMEOUT | MEMORY_OUT | FAILED
 
 HANG = {
-    "loop": ("while True: pass", TIMEOUT, "1 s of processor"),
+    "loop": ("while True: pass", TIMEOUT, ""),
     "sleep": ("import time; time.sleep(1000)", TIMEOUT, "longer than"),
     "lock": (
         "import threading\nx = threading.Lock()\nwhile x.acquire(): pass",
@@ -26,7 +26,7 @@ HANG = {
         TIMEOUT,
         "longer",
     ),
-    "regex": ("import re; re.match('(a+)+$', 'a' * 60 + 'b')", TIMEOUT, "processor"),
+    "regex": ("import re; re.match('(a+)+$', 'a' * 60 + 'b')", TIMEOUT, ""),
     "generator": ("import itertools\nreturn sum(itertools.repeat(1))", TIMEOUT, ""),
     "big-number": ("return 7 ** 7 ** 11", TIMEOUT, ""),
     "eq": (
@@ -205,7 +205,7 @@ TAMPERING = {
     "defaults": (
         "torch.set_default_dtype(torch.float64); torch.set_num_threads(64)\n"
         f"torch.manual_seed(7)\n{RETURN}",
-        FAILED | PASSED,
+        ENDED | PASSED,
         "",
     ),
     "device": (f"torch.set_default_device('meta')\n{RETURN}", ENDED | PASSED, ""),
@@ -310,7 +310,7 @@ SNOOPING = {
         "",
     ),
     "memory": (
-        "import gc\ngc.unfreeze()\nmark = ''.join(['unscaled', '-scores'])\n"
+        f"import gc\nif hasattr(gc, 'done'): {RETURN}\ngc.done = gc.unfreeze()\nmark = ''.join(['unscaled', '-scores'])\n"
         "for o in gc.get_objects():\n"
         "    if type(o) in (tuple, list, dict) and any(\n"
         "        type(x) is str and x == mark for x in gc.get_referents(o)\n"
@@ -417,10 +417,12 @@ ESCAPE = {
     ),
 }
 FRAME = """
-import json, os, struct, time
+import json, os, struct, threading, time
 def send(head, body=b""):
     head = head if isinstance(head, bytes) else json.dumps(head).encode()
     os.write(3, struct.pack("<4sIQ", b"TbH1", len(head), len(body)) + head + body)
+def take_in():
+    while os.read(3, 1 << 20): pass
 def reply(n, **out):
     return {"dict": {"id": n, "reply": {"dict": out}}}
 def tensor(shape, dtype="float32", **more):
@@ -432,6 +434,7 @@ def forged(frame):
     """An answer that sends a frame of its own in the place of each that is due."""
     return (
         f"{FRAME}def attention_scores(Q, K):\n"
+        "    threading.Thread(target=take_in, daemon=True).start()\n"
         f"    for n in range(2, 200): send({frame})\n"
         "    time.sleep(9)\n"
     )
@@ -532,7 +535,11 @@ SHORTCUT = {
         FORBIDDEN,
         "",
     ),
-    "eval": (f"return eval('{FUSED}(Q, K, V, mask)'), {WEIGHTS}", FORBIDDEN, ""),
+    "eval": (
+        f"return torch and eval('{FUSED}(Q, K, V, mask)'), {WEIGHTS}",
+        FORBIDDEN,
+        "",
+    ),
     "exec": (
         "space = {}\nexec('from torch.nn.functional import *', space)\n"
         f"f = space.get('scaled_dot_product_attention') or {FUSED}\n"
