@@ -11,8 +11,9 @@ from torch import Tensor
 from autograder import compare
 from autograder.compare import Fault
 from autograder.definition import Exercise, Mistake
+from autograder.expected import expected_resized, resized
 from autograder.inputs import AXES, DERIVED, axes_of, in_words
-from autograder.trials import Local, Runner, Trial, trial
+from autograder.trials import Local, Runner, Trial
 from autograder.verdict import Example, Row
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _resized(
     lead: tuple[str, ...] | None = None,
 ) -> Trial:
     sizes = one.sizes.but(changes, lead)
-    return trial(exercise, one.case, one.spec, sizes, 0, one.variant)
+    return resized(exercise, one, sizes)
 
 
 def _shows(
@@ -116,7 +117,9 @@ def _shows(
     try:
         with warnings.catch_warnings():  # a variance of one number, and the like
             warnings.simplefilter("ignore")
-            seen = judge.look(runner, one)
+            actual = runner.run(judge.exercise.probe, one.x)
+            wanted = expected_resized(judge.exercise, one)
+            seen = judge.weigh(one, wanted, actual)
     except (ValueError, IndexError, RuntimeError):
         return None  # the case can't be drawn at this size
     if "error" in seen.expected or not seen.faults or not _clear(seen.faults[0], kind):

@@ -1,6 +1,7 @@
 """Grade submissions: each exercise in a worker of its own, judged here."""
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -9,9 +10,9 @@ from autograder import diagnosis
 from autograder.borrowing import handed_in_as_parts, hands_in_the_part
 from autograder.cutting import cut_out
 from autograder.definition import Exercise
-from autograder.judge import judge_of
+from autograder.judge import Judge, judge_of
 from autograder.registry import EXERCISES, chapter_of, of_chapter, used_by
-from autograder.sandbox import Job, Limits, SandboxError, Server, Stopped
+from autograder.sandbox import Job, Limits, SandboxError, Server, Stopped, Worker
 from autograder.source import (
     BrokenCell,
     Slice,
@@ -112,7 +113,7 @@ class Grading:
         verdict = self._judged(file, cut)
         if verdict.status not in ("passed", "forbidden"):
             verdict = self._with_blame(file, verdict)
-        if self.options.partial and verdict.checks:
+        if self.options.partial and verdict.status != "forbidden" and verdict.checks:
             share = sum(one.passed for one in verdict.checks) / len(verdict.checks)
             points = round(verdict.max_points * share, 2)
             verdict = replace(verdict, points=max(verdict.points, points))
@@ -146,13 +147,9 @@ class Grading:
     def _judged(
         self, file: SourceFile, cut: Slice, not_own: frozenset[str] = frozenset()
     ) -> Verdict:
-        seed = self.options.seed(self.submission.name, self.exercise.id)
-        judge = judge_of(self.exercise, seed)
-        parts, others = self._parts(not_own), self._others(file)
-        job = Job(self.exercise.id, cut.source, parts, file.path.name, others)
         try:
-            with self.server.worker(job, self.options.limits) as worker:
-                return judge.verdict(worker)
+            with self._worker(file, cut, not_own) as worker:
+                return self._judge().verdict(worker)
         except Stopped as stopped:
             return self._say(stopped.status, Diagnosis(None, stopped.message))
         except SandboxError:
@@ -161,6 +158,17 @@ class Grading:
             # A reply made by hand can have any form; none may stop the grader.
             found = Diagnosis(None, "What came back from your code is no answer.")
             return self._say("crashed", found)
+
+    def _judge(self) -> Judge:
+        seed = self.options.seed(self.submission.name, self.exercise.id)
+        return judge_of(self.exercise, seed)
+
+    def _worker(
+        self, file: SourceFile, cut: Slice, not_own: frozenset[str]
+    ) -> AbstractContextManager[Worker]:
+        parts, others = self._parts(not_own), self._others(file)
+        job = Job(self.exercise.id, cut.source, parts, file.path.name, others)
+        return self.server.worker(job, self.options.limits)
 
     def _parts(self, not_own: frozenset[str]) -> dict[str, str]:
         """The sources of what the answer may build on: theirs, else the reference's."""
@@ -229,7 +237,21 @@ class Grading:
     def _passes_without(self, file: SourceFile, names: frozenset[str]) -> bool:
         """Whether it is right with the references in the place of these own parts."""
         cut = self._slice(file, names & set(defined_names(file.cells)))
-        return self._judged(file, cut, names).passed
+        if self._stands_alone(cut) and cut.source == self._slice(file).source:
+            return False  # it uses none of them
+        try:
+            with self._worker(file, cut, names) as worker:
+                return self._judge().passes(worker)
+        except SandboxError:
+            raise
+        except Exception:  # it ended its process, or its reply has no form at all
+            return False
+
+    def _stands_alone(self, cut: Slice) -> bool:
+        """Whether neither the code nor its probe can ask for a part by name."""
+        rest = cut.source.replace("from autograder import exercise\n", "")
+        asks = any(word in rest for word in ("autograder", "parts", "reference"))
+        return self.exercise.probe in ("call", "build") and not asks
 
     def _say(self, status: str, *found: Diagnosis) -> Verdict:
         one = self.exercise

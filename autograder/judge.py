@@ -1,20 +1,21 @@
 """Judge an answer: try it, compare with the reference, and say what is wrong."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from autograder import compare, diagnosis, properties
 from autograder.compare import Fault
 from autograder.definition import Exercise, Mistake
+from autograder.expected import expected
 from autograder.registry import chapter_of
 from autograder.sandbox import Stopped
 from autograder.trials import Local, Runner, Trial, trials
 from autograder.verdict import Check, Diagnosis, Verdict
+from autograder.wire import Packed
 
 #: The stages, in the order in which a mistake is looked for: one at a time.
 STAGES = ("values", "gradients", "refusals", "dtypes", "device")
@@ -41,19 +42,15 @@ class Judge:
     def __init__(self, exercise: Exercise, seed: int = 0) -> None:
         self.exercise = exercise
         self.trials = list(trials(exercise, seed))
-        self._right = Local(exercise.reference, exercise.parts)
+        self._requests = Packed([trial.x for trial in self.trials])
         self._expected: dict[int, dict[str, Any]] = {}
         self._imitated: dict[tuple[object, ...], dict[str, Any]] = {}
 
     def expected(self, trial: Trial) -> dict[str, Any]:
-        """What the reference gives; in half precision, what it gives in float32."""
-        reply = self._expected.get(id(trial))
-        if reply is None:
-            reply = self._right.run(self.exercise.probe, in_float32(trial).x)
-            reply = _as_dtype(reply, trial.dtype)
-            if any(trial is one for one in self.trials):
-                self._expected[id(trial)] = reply
-        return reply
+        """What the reference gives in one of this judge's trials."""
+        if id(trial) not in self._expected:
+            self._expected[id(trial)] = expected(self.exercise, trial)
+        return self._expected[id(trial)]
 
     def imitated(
         self, mistakes: Sequence[Mistake], trial: Trial, grads: bool
@@ -69,11 +66,16 @@ class Judge:
             self._imitated[key] = answer.run(self.exercise.probe, asked)
         return self._imitated[key]
 
-    def look(self, runner: Runner, trial: Trial) -> Evidence:
-        """Run one trial and note its faults."""
-        actual = runner.run(self.exercise.probe, trial.x)
+    def look(self, trial: Trial, actual: Mapping[str, Any]) -> Evidence:
+        """Note the faults of what came back in one of this judge's trials."""
+        return self.weigh(trial, self.expected(trial), actual)
+
+    def weigh(
+        self, trial: Trial, wanted: Mapping[str, Any], actual: Mapping[str, Any]
+    ) -> Evidence:
+        """Note how what came back differs from what was expected."""
         tol = compare.tolerance(trial.dtype, self.exercise.tolerance)
-        seen = Evidence(trial, self.expected(trial), actual, tol)
+        seen = Evidence(trial, wanted, actual, tol)
         if trial.stage == "refusals":
             seen.faults = [] if compare.refused(actual) else [_unrefused(actual)]
         elif trial.stage == "device":
@@ -90,13 +92,32 @@ class Judge:
         """Try everything and say what was found."""
         seen: list[Evidence] = []
         try:
-            for trial in self.trials:
-                seen.append(self.look(runner, trial))
+            for one in self._tried(runner):
+                seen.append(one)
             held = properties.held(self.exercise, runner, self.trials[0])
             return self._conclude(runner, seen, held)
         except Stopped as stopped:
             found = [Diagnosis(None, stopped.message)]
             return self._say(stopped.status, self.checks(seen, []), found)
+
+    def passes(self, runner: Runner) -> bool:
+        """Whether all is right. It ends with the first fault, and so takes less time
+        than a verdict on a wrong answer."""
+        seen: list[Evidence] = []
+        try:
+            for one in self._tried(runner):
+                if one.faults or one.gradient_faults:
+                    return False
+                seen.append(one)
+            held = properties.held(self.exercise, runner, self.trials[0])
+        except Stopped:
+            return False
+        return all(check.passed for check in self.checks(seen, held))
+
+    def _tried(self, runner: Runner) -> Iterator[Evidence]:
+        replies = runner.replies(self.exercise.probe, self._requests)
+        for trial, actual in zip(self.trials, replies, strict=True):
+            yield self.look(trial, actual)
 
     def checks(
         self, seen: list[Evidence], held: list[properties.Held]
@@ -192,34 +213,6 @@ class Judge:
             checks,
             tuple(found),
         )
-
-
-def in_float32(trial: Trial) -> Trial:
-    """The same request where rounding doesn't matter, on the CPU."""
-    if trial.dtype not in compare.HALF:
-        return replace(trial, x=trial.x | {"device": "cpu"})
-    x = dict(trial.x)
-    for key in ("args", "weights"):
-        x[key] = {name: _float(value) for name, value in x.get(key, {}).items()}
-    return replace(trial, x=x | {"dtype": "float32"})
-
-
-def _float(value: Any) -> Any:
-    half = isinstance(value, Tensor) and value.dtype in compare.HALF
-    return value.float() if half else value
-
-
-def _as_dtype(reply: dict[str, Any], dtype: torch.dtype) -> dict[str, Any]:
-    if dtype not in compare.HALF:
-        return reply
-    return {
-        key: value.to(dtype)
-        if key.startswith("out")
-        and isinstance(value, Tensor)
-        and value.is_floating_point()
-        else value
-        for key, value in reply.items()
-    }
 
 
 def _check_name(trial: Trial) -> str:
@@ -321,9 +314,22 @@ def _called(seen: Iterable[Evidence]) -> list[str]:
     return sorted(str(name) for name in called)
 
 
-@lru_cache(maxsize=256)
 def judge_of(exercise: Exercise, seed: int = 0) -> Judge:
-    """The judge of an exercise; with the same seed always the same, inputs and all."""
+    """The judge of an exercise; with the same seed always the same, inputs and all.
+
+    One with the inputs that all are given is kept for the class, one with inputs of
+    somebody's own for what else that submission needs.
+    """
+    return _of_the_class(exercise) if seed == 0 else _of_one(exercise, seed)
+
+
+@cache
+def _of_the_class(exercise: Exercise) -> Judge:
+    return Judge(exercise)
+
+
+@lru_cache(maxsize=2)
+def _of_one(exercise: Exercise, seed: int) -> Judge:
     return Judge(exercise, seed)
 
 

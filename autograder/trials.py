@@ -11,6 +11,7 @@ from torch import Tensor
 from autograder import probes
 from autograder.definition import Exercise
 from autograder.inputs import Case, Sizes, axes_of, draw
+from autograder.wire import Packed
 
 HALVES = (torch.float16, torch.bfloat16)
 
@@ -19,6 +20,10 @@ class Runner(Protocol):
     """Something that runs a probe on an answer: here, or in a worker behind a pipe."""
 
     def run(self, probe: str, x: dict[str, Any]) -> dict[str, Any]: ...
+
+    def replies(self, probe: str, xs: Packed) -> Iterator[dict[str, Any]]:
+        """The replies to some requests, one after the other."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,10 @@ class Local:
             # torch.manual_seed looks for accelerators too, which takes milliseconds
             torch.default_generator.manual_seed(0)
             return probes.run(probe, self.theirs, x, self.parts)
+
+    def replies(self, probe: str, xs: Packed) -> Iterator[dict[str, Any]]:
+        for x in xs.value:
+            yield self.run(probe, x)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import select
 import struct
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -60,6 +61,17 @@ def pack(value: Any, limit: int = FRAME_LIMIT) -> bytes:
     _check_lengths(len(head), body.size, limit)
     prefix = PREFIX.pack(MAGIC, len(head), body.size)
     return b"".join([prefix, head, *body.buffers])
+
+
+class Packed:
+    """A value and its frame, which is made once and can be sent again and again."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @cached_property
+    def frame(self) -> bytes:
+        return pack(self.value)
 
 
 class _Body:
@@ -258,10 +270,10 @@ def _read(fd: int, size: int, wait: Wait, between_frames: bool = False) -> bytea
     """`size` bytes. They are made room for as they come, not as they are announced."""
     data = bytearray()
     while len(data) < size:
-        wait(fd, select.POLLIN)
         try:
             chunk = os.read(fd, min(size - len(data), 1 << 20))
         except BlockingIOError:
+            wait(fd, select.POLLIN)
             continue
         if not chunk:
             if between_frames and not data:

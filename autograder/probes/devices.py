@@ -21,6 +21,11 @@ class OneDevice(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here, and to shield each call from it is slow."""
+        return False
+
     def __torch_dispatch__(
         self,
         func: Any,

@@ -105,9 +105,14 @@ class _Functions(TorchFunctionMode):
 
 
 class _Operators(TorchDispatchMode):
-    def __init__(self, seen: Callable[[str], None], made: Callable[[Any], None]):
+    def __init__(self, seen: Callable[[str], None], made: Callable[[Any], None] | None):
         super().__init__()  # type: ignore[no-untyped-call]
         self.seen, self.made = seen, made
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here, and to shield each call from it is slow."""
+        return False
 
     def __torch_dispatch__(
         self,
@@ -118,7 +123,8 @@ class _Operators(TorchDispatchMode):
     ) -> Any:
         self.seen(func.overloadpacket.__name__)
         result = func(*args, **(kwargs or {}))
-        self.made(result)
+        if self.made is not None:
+            self.made(result)
         return result
 
 
@@ -130,6 +136,9 @@ class Watch:
         self.sizes = sizes
         self.called: set[str] = set()
         self.largest = 0
+        watched = self.families.values()
+        self._functions = frozenset().union(*(one.functions for one in watched))
+        self._operators = frozenset().union(*(one.operators for one in watched))
 
     def __enter__(self) -> "Watch":
         self._stack = ExitStack()
@@ -138,17 +147,24 @@ class Watch:
             self._stack.callback(hook.remove)
             self._stack.enter_context(_Functions(self._function))
         if self.families or self.sizes:
-            self._stack.enter_context(_Operators(self._operator, self._made))
+            made = self._made if self.sizes else None
+            self._stack.enter_context(_Operators(self._operator, made))
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
 
     def _function(self, name: str) -> None:
-        self.called |= {key for key, f in self.families.items() if name in f.functions}
+        if name in self._functions:  # most are in none
+            self.called |= {
+                key for key, f in self.families.items() if name in f.functions
+            }
 
     def _operator(self, name: str) -> None:
-        self.called |= {key for key, f in self.families.items() if name in f.operators}
+        if name in self._operators:
+            self.called |= {
+                key for key, f in self.families.items() if name in f.operators
+            }
 
     def _module(self, module: nn.Module, args: Any) -> None:
         kinds = {

@@ -5,7 +5,8 @@ import select
 import signal
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,15 @@ class Worker:
             raise KeyError(f"no probe {probe!r}; there are {', '.join(PROBES)}")
         return self._ask({"probe": probe, "x": x})
 
+    def replies(self, probe: str, xs: wire.Packed) -> Iterator[dict[str, Any]]:
+        """What the probe returns for each of some requests. Raises Stopped.
+
+        All are sent at once, so that neither end waits for the other between them.
+        """
+        self._send({"probe": probe, "several": True}, xs.frame)
+        for _ in xs.value:
+            yield self._take()
+
     @property
     def output(self) -> str:
         """The end of what the learner's code has printed."""
@@ -82,27 +92,44 @@ class Worker:
     # --- one request ---
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._send(request)
+        return self._take()
+
+    def _send(self, request: dict[str, Any], more: bytes = b"") -> None:
+        """Send a request, and what goes with it. Its number is the next reply's."""
+        frame = wire.pack({"id": self._number + 1} | request) + more
+        with self._waiting() as fd:
+            wire.send_frame(fd, frame, self._wait)
+
+    def _take(self) -> dict[str, Any]:
+        """The next reply."""
+        self._number += 1
+        with self._waiting() as fd:
+            limit = self.limits.reply + wire.HEAD_LIMIT
+            return self._reply(wire.receive(fd, self._wait, limit))
+
+    @contextmanager
+    def _waiting(self) -> Iterator[int]:
+        """Count the time against the limit, and tell from errors how it ended."""
         if self.stopped is not None:
             raise self.stopped
-        self._number += 1
-        frame = wire.pack({"id": self._number} | request)
+        assert self._line is not None
         begun = time.monotonic()
         self._deadline = begun + self._left
         try:
-            return self._reply(self._exchange(frame))
+            with self._ends_told():
+                yield self._line.fileno()
         except Stopped as stopped:
             self.stopped = stopped
             raise
         finally:
             self._left -= time.monotonic() - begun
 
-    def _exchange(self, frame: bytes) -> Any:
-        """Send the request and give the answer, whatever it is. Raises Stopped."""
-        assert self._line is not None
-        fd, limits = self._line.fileno(), self.limits
+    @contextmanager
+    def _ends_told(self) -> Iterator[None]:
+        limits = self.limits
         try:
-            wire.send_frame(fd, frame, self._wait)
-            return wire.receive(fd, self._wait, limits.reply + wire.HEAD_LIMIT)
+            yield
         except TimeoutError:
             took = f"It took longer than {limits.wall:g} s."
             raise self._end("timeout", took) from None

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import einops
 import torch
+import torch._dynamo  # optimisers import it, which takes a second
 from torch import nn
 
 from .. import wire
@@ -32,7 +33,7 @@ def warm_up() -> list[str]:
     x = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     einops.einsum(x, x, "a b, c b -> a c").softmax(-1)
     einops.rearrange(x, "a b -> b a")
-    with Watch(FAMILIES, sizes=True):  # imports torch._dynamo, as optimisers do
+    with Watch(FAMILIES, sizes=True):
         nn.Linear(3, 2)(x).softmax(-1)
     torch.manual_seed(0)  # the first time it reads the sources of all who call it
     _seed()  # numpy loads its generators when they are first asked for
@@ -103,16 +104,23 @@ class Service:
     def serve(self) -> NoReturn:
         while True:
             request = wire.receive(LINE, self.wait)
-            last_words = wire.pack(self._stopped(request, MemoryError()))
-            try:
-                answer = wire.pack(self._answer(request), self.limits.reply)
-            except MemoryError:
-                answer = last_words
-            except BaseException as error:
-                answer = wire.pack(self._stopped(request, error))
-            if os.getpid() != self.pid:
-                os._exit(0)  # a copy that they forked has come back from their code
-            wire.send_frame(LINE, answer, self.wait)
+            if "several" not in request:
+                self._respond(request)
+                continue
+            for number, x in enumerate(wire.receive(LINE, self.wait), request["id"]):
+                self._respond(request | {"id": number, "x": x})
+
+    def _respond(self, request: dict[str, Any]) -> None:
+        last_words = wire.pack(self._stopped(request, MemoryError()))
+        try:
+            answer = wire.pack(self._answer(request), self.limits.reply)
+        except MemoryError:
+            answer = last_words
+        except BaseException as error:
+            answer = wire.pack(self._stopped(request, error))
+        if os.getpid() != self.pid:
+            os._exit(0)  # a copy that they forked has come back from their code
+        wire.send_frame(LINE, answer, self.wait)
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         try:

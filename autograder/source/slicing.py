@@ -8,6 +8,7 @@ import ast
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .broken import UNPARSABLE, broken_cell
 from .program import program_of
@@ -42,13 +43,20 @@ def slice_for(
     Raises BrokenCell where it, or something that it needs, is written only in a cell
     that isn't Python, and where such a cell holds what the stub was replaced by.
     """
-    program = program_of(tuple(cells))
+    return _slice_for(tuple(cells), name, frozenset(without) - {name})
+
+
+@lru_cache(maxsize=128)  # a submission's: asked for by each exercise that uses it
+def _slice_for(
+    cells: tuple[str, ...], name: str, without: frozenset[str]
+) -> Slice | None:
+    program = program_of(cells)
     history = program.history(name)
     if not history or ends_as_stub(program, name):
         program.refuse_broken([name])
     if not history:
         return None
-    statements = needed_for(program, name, frozenset(without) - {name})
+    statements = needed_for(program, name, without)
     return _joined(name, [*program.futures, *statements])
 
 
