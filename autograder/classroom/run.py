@@ -22,13 +22,15 @@ TRIES = 2  # a worker may die for reasons of its own
 @dataclass(frozen=True)
 class Summary:
     """What a run came to: submissions in all, those kept from before, those without a
-    grade; and a line for each of these that may get one when the command is run again.
+    grade; a line for each of these that may get one when the command is run again; and
+    the layers of isolation that all had.
     """
 
     submissions: int
     kept: int
     errors: int
     lost: tuple[str, ...] = ()
+    isolation: tuple[str, ...] = ()
 
 
 def grade(
@@ -59,7 +61,13 @@ def grade(
         elif waiting and workers is not None:
             run.grade(waiting, workers)
         run.finish()
-    return Summary(len(plan), len(plan) - len(waiting), run.tally.errors, (*run.lost,))
+    return Summary(
+        len(plan),
+        len(plan) - len(waiting),
+        run.tally.errors,
+        tuple(run.lost),
+        tuple(run.tally.isolation or ()),
+    )
 
 
 class Run:

@@ -28,6 +28,7 @@ from autograder.commands.values import (
     secret_in,
     wrong,
 )
+from autograder.isolation import isolation_sentence
 from autograder.render.words import clean
 from autograder.source import UsageError
 
@@ -99,6 +100,8 @@ def grade(
     summary = _graded(paths, out, jobs, secret, partial, regrade, scheduler)
     for line in summary.lost:
         click.echo(f"autograder: {clean(line)}; run the same command again", err=True)
+    if summary.isolation:
+        click.echo(isolation_sentence(summary.isolation))
     click.echo(f"{_told(summary)}: results.json, grades.csv, feedback in {out}")
 
 
