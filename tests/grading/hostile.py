@@ -310,7 +310,9 @@ SNOOPING = {
         "",
     ),
     "memory": (
-        f"import gc\nif hasattr(gc, 'done'): {RETURN}\ngc.done = gc.unfreeze()\nmark = ''.join(['unscaled', '-scores'])\n"
+        f"import gc\nif hasattr(gc, 'done'): {RETURN}\n"
+        "gc.done = gc.unfreeze()\n"
+        "mark = ''.join(['unscaled', '-scores'])\n"
         "for o in gc.get_objects():\n"
         "    if type(o) in (tuple, list, dict) and any(\n"
         "        type(x) is str and x == mark for x in gc.get_referents(o)\n"
