@@ -310,7 +310,8 @@ SNOOPING = {
         "",
     ),
     "memory": (
-        f"import gc\nif hasattr(gc, 'done'): {RETURN}\ngc.done = gc.unfreeze()\n"
+        f"import gc\nif hasattr(gc, 'done'): {RETURN}\n"
+        "gc.done = gc.unfreeze()\n"
         "mark = ''.join(['unscaled', '-scores'])\n"
         "for o in gc.get_objects():\n"
         "    if type(o) in (tuple, list, dict) and any(\n"
