@@ -29,7 +29,8 @@ def all_moved(figure: Locator) -> list[bool]:
             continue
         other = control.locator(".mv-chip:not(:has(:checked))").first
         spoke.append(moved(figure, other.click))
-        spoke.append(moved(figure, partial(other.press, "ArrowRight")))
+        chosen = control.locator(":checked")
+        spoke.append(moved(figure, partial(chosen.press, "ArrowRight")))
     return spoke
 
 
