@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.sandbox import Job
+from autograder.sandbox import Job, Stopped
+from autograder.wire import Packed
 
 PARTS = {
     "double": "def double(x):\n    return 2 * x\n",
@@ -231,3 +232,31 @@ def test_hashes_are_the_same_in_every_server(lab):
 def test_what_optimisers_need_is_there_before_the_clock_runs(lab):
     source = "import sys\ndef f():\n    return 'torch._dynamo' in sys.modules\n"
     assert lab.out(source) is True
+
+
+def test_requests_sent_together_are_answered_in_turn(lab):
+    job = Job("f", "seen = []\ndef f(x):\n    seen.append(x)\n    return seen\n")
+    with lab.server.worker(job) as worker:
+        asked = Packed([{"x": 1}, {"x": 2}, {"x": 3}])
+        replies = [reply["out"] for reply in worker.replies("raw", asked)]
+        assert replies == [[1], [1, 2], [1, 2, 3]]
+        assert worker.run("raw", {"x": 4})["out"] == [1, 2, 3, 4]
+
+
+def test_what_was_answered_before_its_end_counts(lab):
+    job = Job("f", "import os\ndef f(x):\n    return x if x < 3 else os._exit(7)\n")
+    answered = []
+    with lab.server.worker(job) as worker:
+        replies = worker.replies("raw", Packed([{"x": x} for x in range(6)]))
+        answered += [next(replies)["out"] for _ in range(3)]
+        with pytest.raises(Stopped, match="status 7"):
+            next(replies)
+    assert answered == [0, 1, 2]
+
+
+def test_replies_that_fill_the_line_while_many_requests_wait(lab):
+    job = Job("f", "def f(x):\n    return x\n")
+    large = torch.rand(1 << 18)  # more than a socket holds
+    with lab.server.worker(job) as worker:
+        replies = worker.replies("raw", Packed([{"x": large}] * 12))
+        assert all(torch.equal(reply["out"], large) for reply in replies)
