@@ -49,11 +49,13 @@ def hands_in_the_part(source: str, name: str) -> bool:
 
 
 def _is_parts(node: ast.expr) -> bool:
-    return ast.unparse(node) in ("parts", "autograder.parts")
+    if isinstance(node, ast.Attribute) and node.attr == "parts":
+        return isinstance(node.value, ast.Name) and node.value.id == "autograder"
+    return isinstance(node, ast.Name) and node.id == "parts"
 
 
 def _called_reference(node: ast.Call, name: str) -> bool:
-    called = ast.unparse(node.func)
-    return called.rpartition(".")[2] == "reference" and any(
+    called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return called == "reference" and any(
         isinstance(arg, ast.Constant) and arg.value == name for arg in node.args
     )

@@ -49,8 +49,8 @@ class Result:
         entry = self.as_json()
         for exercise, verdict in zip(entry["exercises"], self.verdicts, strict=True):
             shown = verdict.example
-            exercise["example"] = None if shown is None else asdict(shown)
-            exercise["notes"] = list(verdict.notes)
+            exercise["example"] = None if shown is None else _cleaned(asdict(shown))
+            exercise["notes"] = _cleaned(list(verdict.notes))
         return entry
 
     @classmethod
@@ -69,6 +69,17 @@ def entry_of(record: dict[str, Any]) -> dict[str, Any]:
         for one in record["exercises"]
     ]
     return entry
+
+
+def _cleaned(value: Any) -> Any:
+    """The value with every text in it clean: half a character can't be written."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {name: _cleaned(one) for name, one in value.items()}
+    return (
+        [_cleaned(one) for one in value] if isinstance(value, list | tuple) else value
+    )
 
 
 def _exercise(verdict: Verdict) -> dict[str, Any]:

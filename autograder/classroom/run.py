@@ -116,7 +116,8 @@ class Run:
         self, running: dict[Future[Graded], tuple[Task, int]], workers: Workers
     ) -> None:
         """Wait until one is graded, and keep it."""
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
+        done = wait(running, return_when=FIRST_COMPLETED).done
+        for future in sorted(done, key=lambda one: running[one][0].number):
             task, tries = running.pop(future)
             try:
                 outcome = future.result()

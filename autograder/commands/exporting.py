@@ -9,6 +9,7 @@ import click
 from autograder import workbook
 from autograder.commands.screen import counted
 from autograder.commands.values import Number, OneOf, secret_in, spelled, wrong
+from autograder.exports.assignment import Assignment, chapters
 from autograder.exports.canvas import IGNORED, canvas_csv
 from autograder.exports.errors import ExportError
 from autograder.exports.gradebook import ABSENT, Gradebook, gradebook, reasons
@@ -19,17 +20,11 @@ from autograder.exports.junit import junit_xml
 from autograder.exports.moments import moment, zone_named
 from autograder.exports.moodle import moodle_csv
 from autograder.exports.policy import KEEP, Policy
-from autograder.exports.results import (
-    Assignment,
-    Entry,
-    chapters,
-    read_results,
-    results_file,
-)
 from autograder.exports.roster import roster_of
 from autograder.exports.tables import read_csv
 from autograder.filenames import safe_names
 from autograder.render.words import clean
+from autograder.results import Entry, ResultsError, read, results_file
 
 GRADEBOOKS = ("canvas", "moodle")
 FORMATS = (*GRADEBOOKS, "gradescope", "junit")
@@ -132,7 +127,7 @@ def export(
     _refuse_overwriting([results_file(folder)], filter(None, (to, why)))
     try:
         assignment = chapters(numbers)
-        entries = read_results(folder)
+        entries = read(folder)
         if form in GRADEBOOKS:
             _export_grades(form, to, name, entries, assignment, **given)
         elif form == "junit":
@@ -140,7 +135,7 @@ def export(
             click.echo(f"{counted(len(entries), 'submission')} in {to}")
         else:
             _export_gradescope(to, submission, entries, assignment)
-    except ExportError as error:
+    except (ExportError, ResultsError) as error:
         wrong(str(error))
 
 
@@ -267,7 +262,7 @@ def gradescope_autograder(to: Path, numbers: Sequence[int], key: Path | None) ->
     try:
         chapters(numbers)  # ends here if there is no such chapter
         packed = gradescope_zip(numbers, secret_in(key))
-    except ExportError as error:
+    except (ExportError, ResultsError) as error:
         wrong(str(error))
     workbook.write(to, packed)
     click.echo(f"an autograder for Gradescope: {to}")

@@ -17,9 +17,10 @@ from autograder.source import UsageError
     help="Where your class reads the book: sections become links to its pages.",
 )
 def report(folder: Path, book: str | None) -> None:
-    """Show what to explain again: a page on a class graded into DIR.
+    """Show on a page what a class should hear again.
 
-    Reads DIR/results.json and writes DIR/class.html; nothing is graded anew.
+    Reads DIR/results.json, which 'autograder grade' wrote, and writes DIR/class.html;
+    nothing is graded anew.
     """
     from autograder import overview
 
@@ -44,7 +45,7 @@ def report(folder: Path, book: str | None) -> None:
     help="The page to write.",
 )
 def similar(paths: tuple[Path, ...], to: Path) -> None:
-    """List answers that are nearly the same source, for you to judge.
+    """List answers that are nearly alike, for you to judge.
 
     PATHs are what 'autograder grade' takes. Renaming, comments, formatting and moved
     statements don't hide a likeness; what the book or many of the class have doesn't

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from autograder.exports.assignment import Assignment
 from autograder.exports.handed_in import HandedIn
 from autograder.exports.policy import Attempt, Policy, settle
-from autograder.exports.results import Assignment, Entry
 from autograder.exports.roster import Roster, Student
+from autograder.results import Entry
 from autograder.spreadsheet import as_csv
 
 ABSENT = ("empty", "zero")  # the grade of who handed in nothing

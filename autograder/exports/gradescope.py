@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from autograder.exports.results import Entry
 from autograder.exports.words import found, score
 from autograder.render.words import SAID
+from autograder.results import Entry
 
 
 def gradescope_json(entry: Entry) -> str:

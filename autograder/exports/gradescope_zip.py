@@ -15,6 +15,7 @@ from autograder.exports.errors import ExportError
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("pyproject.toml", "README.md", "LICENSE", "requirements.lock")
 PACKAGES = ("autograder", "solutions")
+KINDS = (".py", ".json", ".css", ".js")
 
 SETUP = """\
 #!/usr/bin/env bash
@@ -91,7 +92,7 @@ def _project(root: Path) -> Iterator[Path]:
         yield root / name
     for package in PACKAGES:
         found = (root / package).rglob("*")
-        yield from sorted(path for path in found if path.suffix in (".py", ".json"))
+        yield from sorted(path for path in found if path.suffix in KINDS)
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes, mode: int) -> None:

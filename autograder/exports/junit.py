@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from xml.etree import ElementTree as xml
 
-from autograder.exports.results import Entry
 from autograder.exports.words import found, title
 from autograder.render.words import clean
+from autograder.results import Entry
 
 #: status: the element that says so; a passed exercise has none
 SAYS = {

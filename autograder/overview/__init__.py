@@ -1,14 +1,14 @@
 """A class at a glance: `class.html`, made from `results.json` alone.
 
-`results` reads it, `statistics` counts, `findings` says in words what stands out, and
+`statistics` counts, `findings` says in words what stands out, and
 `page` draws it with `charts`. Nothing is graded here and nothing is executed.
 """
 
 from pathlib import Path
 
 from autograder.overview.page import class_page
-from autograder.overview.results import ResultsError, read
 from autograder.overview.statistics import statistics
+from autograder.results import ResultsError, read
 from autograder.workbook import write as write_whole
 
 __all__ = ["PAGE", "ResultsError", "write"]

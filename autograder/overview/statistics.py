@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from autograder.overview.feedback import page_names
-from autograder.overview.results import Entry
 from autograder.overview.wording import BLAME, blamed
 from autograder.registry import EXERCISES
+from autograder.results import Entry
 
 #: What a class is told apart by, and the statuses that count as each.
 KINDS = {

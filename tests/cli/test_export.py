@@ -134,15 +134,15 @@ CLASS = "is for canvas and moodle; leave it out for"
         ),
         (
             "export junit nowhere --to a",
-            "no results in nowhere; name the folder that 'autograder grade' wrote to",
+            "there is no nowhere/results.json; grade into that folder first",
         ),
         (
             "export junit broken --to a",
-            "broken/results.json isn't what 'autograder grade' writes; grade again",
+            "broken/results.json isn't what 'autograder grade' writes; name its DIR",
         ),
         (
             "export junit newer --to a",
-            "newer/results.json is of version 2, this autograder reads 1; grade again",
+            "newer/results.json is of version 2, this grader reads 1; grade again",
         ),
         ("export junit graded --to a --due now", f"--due TIME {CLASS} junit"),
         (

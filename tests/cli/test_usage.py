@@ -98,7 +98,8 @@ IDS = "'autograder list' shows them all"
         ),
         (
             "grade folder --out folder/out",
-            "--out folder/out lies in folder, among what is graded; choose another",
+            "--out folder/out writes to folder/out, among what is graded in folder; "
+            "choose another",
         ),
         (
             "grade folder --out out --jobs 0",

@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from autograder.exports.assignment import Assignment
 from autograder.exports.canvas import canvas_csv
 from autograder.exports.gradebook import gradebook, reasons
 from autograder.exports.handed_in import HandedIn
 from autograder.exports.moodle import moodle_csv
 from autograder.exports.policy import Policy
-from autograder.exports.results import Assignment
 from autograder.exports.roster import roster_of
 from autograder.exports.tables import Table, read_csv
 from autograder.spreadsheet import FORMULA

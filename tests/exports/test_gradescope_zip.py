@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
+from autograder.exports.assignment import chapters
 from autograder.exports.errors import ExportError
 from autograder.exports.gradescope_zip import ROOT, gradescope_zip
-from autograder.exports.results import chapters
 from tests.grading.handed_in import PROJECT, SCORES, script
 
 

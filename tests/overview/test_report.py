@@ -34,7 +34,7 @@ def test_the_command_writes_the_page_and_says_where(run, here):  # noqa: F811
         (None, "there is no nowhere/results.json; grade into that folder first"),
         ('{"version": 1, "subm', "isn't whole; grade into that folder again"),
         ("[" * 100_000, "isn't whole; grade into that folder again"),
-        ('{"version": 2}', "isn't what 'autograder grade' writes; name its DIR"),
+        ('{"version": 2}', "is of version 2, this grader reads 1; grade again"),
         ("[]", "isn't what 'autograder grade' writes; name its DIR"),
         ('{"version": 1, "submissions": [{}]}', "grade again"),
         ('{"version": 1, "submissions": 3}', "grade again"),

@@ -1,14 +1,10 @@
-"""The results that `grade` wrote, read again, as an assignment counts them."""
+"""What of a submission's results an assignment counts."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from autograder.exports.errors import ExportError
-
-Entry = dict[str, Any]
+from autograder.results import Entry
 
 
 @dataclass(frozen=True)
@@ -71,31 +67,3 @@ def _missing(name: str, chapter: int, points: float) -> Entry:
         "checks": [],
         "diagnosis": [],
     }
-
-
-def results_file(folder: Path) -> Path:
-    """The file of results in a folder that `grade` wrote to; itself where it is one."""
-    return folder if folder.is_file() else folder / "results.json"
-
-
-def read_results(folder: Path) -> list[Entry]:
-    """The submissions in a folder that `grade` wrote to, or in its results.json."""
-    path = results_file(folder)
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        version, entries = found["version"], list(found["submissions"])
-    except FileNotFoundError:
-        raise ExportError(
-            f"no results in {folder}; name the folder that 'autograder grade' wrote to"
-        ) from None
-    except OSError as error:
-        raise ExportError(f"can't read {path} ({error.strerror})") from None
-    except (ValueError, KeyError, TypeError):
-        raise ExportError(
-            f"{path} isn't what 'autograder grade' writes; grade again"
-        ) from None
-    if version != 1:
-        raise ExportError(
-            f"{path} is of version {version}, this autograder reads 1; grade again"
-        )
-    return entries

@@ -1,4 +1,4 @@
-"""`results.json`, read and looked over before anything is counted."""
+"""`results.json`, read again and looked over before anything is counted."""
 
 import json
 from pathlib import Path
@@ -13,12 +13,17 @@ class ResultsError(ValueError):
     """There are no results to show; the message is one line and says what to do."""
 
 
+def results_file(folder: Path) -> Path:
+    """The file of results in a folder that `grade` wrote to; itself where it is one."""
+    return folder if folder.is_file() else folder / "results.json"
+
+
 def read(folder: Path) -> list[Entry]:
-    """The submissions of a folder's `results.json`, in their order.
+    """The submissions of a folder's `results.json`, or of that file, in their order.
 
     Raises ResultsError where it isn't there, can't be read or isn't of that form.
     """
-    path = folder / "results.json"
+    path = results_file(folder)
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -32,8 +37,13 @@ def read(folder: Path) -> list[Entry]:
         raise ResultsError(
             f"{path} isn't whole; grade into that folder again"
         ) from None
-    if not isinstance(found, dict) or found.get("version") != 1:
+    if not isinstance(found, dict) or "version" not in found:
         raise ResultsError(f"{path} isn't what 'autograder grade' writes; name its DIR")
+    version = found["version"]
+    if version != 1:
+        raise ResultsError(
+            f"{path} is of version {version!r}, this grader reads 1; grade again"
+        )
     try:
         return [_entry(one) for one in found["submissions"]]
     except (KeyError, TypeError, ValueError):
