@@ -117,7 +117,9 @@ def _card(
     name = html.escape(title, quote=True)
     button = "<button type='button'>Play</button>" if play else ""
     return (
-        f"<div class='mv' data-moving='{key}' role='group' aria-label='{name}'>"
+        # In JupyterLab the arrow keys are to move the figure, not to the next cell.
+        f"<div class='mv' data-moving='{key}' data-lm-suppress-shortcuts='true' "
+        f"role='group' aria-label='{name}'>"
         f"<style>{style()}</style><p class='mv-title'>{html.escape(title)}</p>"
         f"<div class='mv-picture' role='img' "
         f"aria-label='{html.escape(alt, quote=True)}'>{svg}</div>"
