@@ -3,8 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
+from autograder.overview.feedback import feedback
 from autograder.render.page import as_html
-from autograder.report import Result, feedback
+from autograder.report import Result
 from autograder.verdict import STATUSES, Check, Diagnosis, Example, Row, Verdict
 from bookkit.site import DESK, PHONE, page_names, settle
 from tests.book.axe import prepare, violations

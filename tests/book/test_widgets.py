@@ -9,29 +9,31 @@ from playwright.sync_api import Locator, Page, expect
 from tests.book.conftest import CHAPTERS
 
 
-def moved(figure: Locator, act: Callable[[], None]) -> bool:
-    """Act and see that the picture changes; whether the words below it did, too."""
+def moved(figure: Locator, act: Callable[[], None]) -> tuple[bool, bool]:
+    """Act; whether the picture changed, and whether the words below it did."""
     picture, words = figure.locator(".mv-picture"), figure.locator(".mv-words")
     before, said = picture.inner_html(), words.inner_text()
     act()
-    assert picture.inner_html() != before
-    return words.inner_text() not in ("", said)
+    return picture.inner_html() != before, words.inner_text() not in ("", said)
 
 
-def all_moved(figure: Locator) -> list[bool]:
-    """Move a figure with each of its controls, by key and by tap."""
-    spoke = []
+def all_moved(figure: Locator) -> list[tuple[bool, bool]]:
+    """Move a figure with each of its controls, by key and by tap.
+
+    A choice may rightly leave the picture as it is: a mask that hides nothing more.
+    """
+    changes = []
     for control in figure.locator(".mv-control").all():
         slider = control.locator("[type=range]")
         if slider.count():
             key = "Home" if slider.get_attribute("value") != "0" else "End"
-            spoke.append(moved(figure, partial(slider.press, key)))
+            changes.append(moved(figure, partial(slider.press, key)))
             continue
         other = control.locator(".mv-chip:not(:has(:checked))").first
-        spoke.append(moved(figure, other.click))
+        changes.append(moved(figure, other.click))
         chosen = control.locator(":checked")
-        spoke.append(moved(figure, partial(chosen.press, "ArrowRight")))
-    return spoke
+        changes.append(moved(figure, partial(chosen.press, "ArrowRight")))
+    return changes
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -44,5 +46,7 @@ def test_every_chapter_has_figures_that_move(page: Page, name):
     assert figures.count() > 0
     for figure in figures.all():
         expect(figure.locator(".mv-note")).to_have_count(0)
-        assert any(all_moved(figure))
+        pictures, words = zip(*all_moved(figure), strict=True)
+        assert any(pictures)
+        assert any(words)
     assert errors == []
