@@ -36,7 +36,7 @@ def verdict(status: str) -> Verdict:
     found = Diagnosis("softmax-over-queries", "The softmax runs over `dim=-2`.")
     wide = "  ".join(f"{number:.2f}" for number in range(40))
     return Verdict(
-        "attention_weights",
+        "attention_scores",
         2,
         status,
         2.0 if good else 0.0,

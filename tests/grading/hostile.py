@@ -371,9 +371,11 @@ ESCAPE = {
         "",
     ),
     "program": (
-        "import subprocess\n"
+        "import pathlib, subprocess\n"
         "command = 'nohup setsid sleep 300 &'\n"
-        "subprocess.Popen(command, shell=True, start_new_session=True)\n" + RETURN,
+        "if not pathlib.Path('begun').exists():\n"
+        "    pathlib.Path('begun').touch()\n"
+        "    subprocess.Popen(command, shell=True, start_new_session=True)\n" + RETURN,
         PASSED,
         "",
     ),

@@ -86,14 +86,19 @@ def read(file, family, families):
     }
 
 
-def check(row, verdicts):
-    """The verdict that the row must get, and the other exercise's points."""
+def check(row, verdicts, ends_alike=True):
+    """The verdict that the row must get, and the other exercise's points.
+
+    With fewer layers an answer may come to another end, as long as it isn't passed.
+    """
     _, statuses, word = FAMILIES[row[0]][row[1]]
+    if not ends_alike and "passed" not in statuses:
+        statuses, word = {*STATUSES} - {"passed"}, ""
     by_id = {one["id"]: one for one in verdicts}
     assert by_id.pop("project_qkv")["status"] == "passed"
     (hostile,) = by_id.values()
     said = "\n".join(found["message"] for found in hostile["diagnosis"])
-    assert hostile["status"] in statuses, said
+    assert hostile["status"] in statuses, (row, said)
     assert word in said
     assert hostile["status"] in STATUSES
     assert bool(said) == (hostile["status"] != "passed")
@@ -186,5 +191,5 @@ def test_it_holds_where_the_platform_has_less(level, place):
                 verdicts = grade_submission(
                     server, submission, Options(None, False, LIMITS)
                 )
-                check(row, [one.as_json() for one in verdicts])
+                check(row, [one.as_json() for one in verdicts], ends_alike=False)
     assert processes_with(place["mark"]) == []
