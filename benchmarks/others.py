@@ -5,6 +5,7 @@ the numbers that the reference gives.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +61,18 @@ def environment(folder: Path, package: str) -> Path:
         print(f"making an environment for {package} …", flush=True)
         run([sys.executable, "-m", "venv", "--clear", folder / package])
         wanted = f"torch=={torch.__version__.partition('+')[0]}"
-        run([programs / "pip", "install", "-q", wanted, "numpy", "einops", package])
+        run(
+            [
+                programs / "pip",
+                "install",
+                "-q",
+                wanted,
+                "numpy",
+                "einops",
+                "ipykernel",
+                package,
+            ]
+        )
         done.touch()
     return programs
 
@@ -68,7 +80,9 @@ def environment(folder: Path, package: str) -> Path:
 def run(command: list[Any], cwd: Path | None = None) -> None:
     """Run a command; SystemExit with the end of its output where it fails."""
     words = list(map(str, command))
-    ended = subprocess.run(words, cwd=cwd, capture_output=True, text=True)
+    found = f"{Path(words[0]).parent}{os.pathsep}{os.environ['PATH']}"  # its own first
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PATH": found}
+    ended = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env=env)
     if ended.returncode:
         raise SystemExit(
             f"{' '.join(words[:4])}: {(ended.stdout + ended.stderr)[-800:]}"
