@@ -95,9 +95,8 @@ class Question:
         body = _number_body(self) if self.asks_for_a_number else _options_body(self)
         key = hashlib.sha256(f"{self.name}{body}".encode()).hexdigest()[:12]
         return (
-            # JupyterLab's own keys stay out of the card, so that arrows choose
-            f'<div class="ask" data-ask="{key}" data-kind="{self.kind}" '
-            f'data-lm-suppress-shortcuts="true"><style>{STYLE}</style>'
+            f'<div class="ask" data-ask="{key}" data-kind="{self.kind}">'
+            f"<style>{STYLE}</style>"
             f'<p class="ask-question">{formatted(self.ask)}</p>{body}</div>'
             f"<script>{SCRIPT.replace('KEY', key)}</script>"
         )

@@ -65,4 +65,6 @@ for (const card of document.querySelectorAll("[data-ask='KEY']:not([data-set])")
   question.remove();
   folded.forEach((one) => one.remove());
   card.append(form);
+  for (const one of card.querySelectorAll("input, button"))
+    one.setAttribute("data-lm-suppress-shortcuts", "true");
 }

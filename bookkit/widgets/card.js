@@ -79,5 +79,7 @@ for (const card of document.querySelectorAll("[data-moving='KEY']:not([data-set]
     timer = setInterval(() => step(control), control.values.length > 20 ? 150 : 900);
   });
   find(".mv-note").remove();
+  for (const one of form.querySelectorAll("input, button"))
+    one.setAttribute("data-lm-suppress-shortcuts", "true");
   form.hidden = false;
 }

@@ -113,13 +113,13 @@ def _card(
     # a text may not end the script that it stands in, nor open another
     told = told.replace("</", "<\\/").replace("<!--", "\\u003c!--")
     key = hashlib.sha256(f"{alt}{told}{svg}".encode()).hexdigest()[:12]
+    # Its data-lm-suppress-shortcuts keep the arrow keys from JupyterLab, which looks
+    # for them from the focused element on: so each control has its own.
     script = (Path(__file__).parent / "card.js").read_text(encoding="utf-8")
     name = html.escape(title, quote=True)
     button = "<button type='button'>Play</button>" if play else ""
     return (
-        # In JupyterLab the arrow keys are to move the figure, not to the next cell.
-        f"<div class='mv' data-moving='{key}' data-lm-suppress-shortcuts='true' "
-        f"role='group' aria-label='{name}'>"
+        f"<div class='mv' data-moving='{key}' role='group' aria-label='{name}'>"
         f"<style>{style()}</style><p class='mv-title'>{html.escape(title)}</p>"
         f"<div class='mv-picture' role='img' "
         f"aria-label='{html.escape(alt, quote=True)}'>{svg}</div>"

@@ -97,6 +97,8 @@ def test_a_figure_moves_in_jupyterlab(lab):
         words, slider = page.locator(".mv-words"), page.locator(".mv [type=range]")
         expect(words).to_have_text("one 1", timeout=90_000)
         expect(page.locator(".mv")).to_have_css("background-color", "rgb(29, 34, 41)")
+        slider.press("ArrowRight")
+        expect(words).to_have_text("one 2")
         slider.press("End")
         expect(words).to_have_text("one 3")
         page.locator(".mv-chip", has_text="two").click()
