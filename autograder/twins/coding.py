@@ -328,9 +328,9 @@ DECODING = [
     ),
     Mistake(
         "undone-in-training-order",
-        "The merges are undone in the order in which they were made, or one level deep, "
-        "so that halves that are merged ids themselves, 256 and more, stay whole and are "
-        "no bytes; undo the last merge first.",
+        "The merges are undone in the order in which they were made, or one level "
+        "deep: halves that are merged ids themselves, from 256, stay whole and are no "
+        "bytes. Undo the last merge first.",
         wrong=_in_training_order,
     ),
     Mistake(

@@ -67,7 +67,7 @@ def apart(exercise, mistake):
     wrong = Local(exercise.answer([mistake]), {})
     most = 0.0
     for trial in judge.trials:
-        seen = judge.look(wrong, trial)
+        seen = judge.look(trial, wrong.run(exercise.probe, trial.x))
         if any(fault.kind != "value" for fault in seen.faults):
             return math.inf
         if seen.gradient_faults:
