@@ -1,6 +1,7 @@
 """The trials of an exercise: which inputs are tried, and what is asked of each."""
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,6 +15,9 @@ from autograder.inputs import Case, Sizes, axes_of, draw
 from autograder.wire import Packed
 
 HALVES = (torch.float16, torch.bfloat16)
+
+#: torch's generator is one for all threads: while one has it seeded, others wait.
+_generator = threading.RLock()
 
 
 class Runner(Protocol):
@@ -34,7 +38,7 @@ class Local:
     parts: Mapping[str, Any]
 
     def run(self, probe: str, x: dict[str, Any]) -> dict[str, Any]:
-        with torch.random.fork_rng(devices=[]):
+        with _generator, torch.random.fork_rng(devices=[]):
             # torch.manual_seed looks for accelerators too, which takes milliseconds
             torch.default_generator.manual_seed(0)
             return probes.run(probe, self.theirs, x, self.parts)
@@ -183,7 +187,7 @@ def _weights(
     """Random parameters of unit gain: matrices N(0, 1/fan_in), vectors N(0, 1/4)."""
     generator = torch.Generator().manual_seed(seed + 1)
     try:
-        with torch.random.fork_rng(devices=[]):
+        with _generator, torch.random.fork_rng(devices=[]):
             module = exercise.reference(**make)
     except ValueError:
         return {}  # arguments that are to be refused
