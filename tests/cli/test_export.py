@@ -134,7 +134,8 @@ CLASS = "is for canvas and moodle; leave it out for"
         ),
         (
             "export junit nowhere --to a",
-            "there is no nowhere/results.json; grade into that folder first",
+            "there is no nowhere/results.json; grade into that folder first: "
+            "autograder grade PATH… --out nowhere",
         ),
         (
             "export junit broken --to a",
