@@ -141,7 +141,8 @@ def _exercise(one: Asked, book: str | None) -> Iterator[str]:
         )
         if rest := one.slips[SHOWN:]:
             lines += f"<li>and {times(len(rest), 'other mistake')}</li>"
-        summary = times(len(one.slips), "kind") + " of mistakes"
+        kinds = len(one.slips)
+        summary = f"{times(kinds, 'kind')} of mistake{'s' * (kinds > 1)}"
         where = _where(one.id, book)
         yield (
             f"<details><summary>{summary}</summary><ul>{lines}</ul>"

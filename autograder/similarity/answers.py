@@ -11,7 +11,15 @@ from autograder.grading import asked_for, reference_source
 from autograder.registry import EXERCISES
 from autograder.similarity.fingerprints import Prints, fingerprints, runs
 from autograder.similarity.tokens import tokens
-from autograder.source import Submission, collect, defined_names, is_stub, slice_for
+from autograder.source import (
+    Submission,
+    contents_of,
+    defined_names,
+    find,
+    is_stub,
+    slice_for,
+    submission_from,
+)
 
 #: More code than this in a submission isn't compared: it is no answer to exercises.
 MOST = 400_000
@@ -43,12 +51,12 @@ def read_answers(paths: Iterable[str | Path], progress: Progress) -> Read:
 
     Raises UsageError where a path can't be used.
     """
-    submissions = collect(paths)
-    read = Read(len(submissions))
-    progress(0, len(submissions))
-    for done, submission in enumerate(submissions, 1):
-        _add(read, submission)
-        progress(done, len(submissions))
+    found = find(paths)
+    read = Read(len(found))
+    progress(0, len(found))
+    for done, one in enumerate(found, 1):  # one held at a time, in a class of any size
+        _add(read, submission_from(one, contents_of(one.path)))
+        progress(done, len(found))
     return read
 
 

@@ -32,16 +32,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from bookkit.pasted import in_one_line
+
 HERE = Path(__file__).resolve().parent
 
 
-def _in_one_line(name: str) -> str:
-    """A stylesheet or script without line breaks, since each stored output holds it."""
-    text = (HERE / name).read_text(encoding="utf-8")
-    return " ".join(line.strip() for line in text.splitlines())
-
-
-STYLE, SCRIPT = _in_one_line("card.css"), _in_one_line("card.js")
+STYLE, SCRIPT = in_one_line(HERE / "card.css"), in_one_line(HERE / "card.js")
 
 
 @dataclass(frozen=True)

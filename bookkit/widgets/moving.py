@@ -11,6 +11,7 @@ from typing import Any
 
 from IPython.display import HTML
 
+from bookkit.pasted import in_one_line
 from bookkit.widgets.frames import column, encode
 from bookkit.widgets.pictures import Picture
 from bookkit.widgets.theme import style, themed
@@ -115,7 +116,7 @@ def _card(
     key = hashlib.sha256(f"{alt}{told}{svg}".encode()).hexdigest()[:12]
     # Its data-lm-suppress-shortcuts keep the arrow keys from JupyterLab, which looks
     # for them from the focused element on: so each control has its own.
-    script = (Path(__file__).parent / "card.js").read_text(encoding="utf-8")
+    script = in_one_line(Path(__file__).parent / "card.js")
     name = html.escape(title, quote=True)
     button = "<button type='button'>Play</button>" if play else ""
     return (
@@ -126,12 +127,8 @@ def _card(
         f"<p class='mv-words' aria-live='polite'>{html.escape(words)}</p>"
         f"<form hidden>{boxes}{button}</form><p class='mv-note'>{NOTE}</p>"
         f"<script type='application/json'>{told}</script></div>"
-        f"<script>{_tight(script).replace('KEY', key)}</script>"
+        f"<script>{script.replace('KEY', key)}</script>"
     )
-
-
-def _tight(script: str) -> str:
-    return " ".join(line.strip() for line in script.splitlines())
 
 
 def _said(values: Sequence[Any]) -> list[str]:
