@@ -7,9 +7,9 @@ matches one failing trial only, the message says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from autograder.judge import Evidence, Judge
 
 Named = tuple[Mistake, ...]
+
+#: How many pairs are tried at most. A class can have thousands, at 5 ms each, and a
+#: learner waits; the mistakes that come first in a definition are the common ones.
+PAIRS = 400
 
 
 def diagnose(
@@ -84,16 +88,42 @@ def known(
     judge: Judge, trials: Sequence[Evidence], wrong: Sequence[Evidence], stage: str
 ) -> Named:
     """The known mistakes, one or two, that behave as the learner's answer does."""
-    for mistakes in candidates(judge.exercise):
-        if _matches(judge, mistakes, trials, wrong, stage):
-            return mistakes
-    return ()
+    for one in judge.exercise.mistakes:
+        if _matches(judge, (one,), trials, wrong, stage):
+            return (one,)
+    likely = islice(_plausible(judge, wrong[0], stage), PAIRS)
+    matching = (pair for pair in likely if _matches(judge, pair, trials, wrong, stage))
+    return next(matching, ())
 
 
-def candidates(exercise: Exercise) -> Iterator[Named]:
-    """Known mistakes alone, then those in pairs whose switches can be set together."""
-    for one in exercise.mistakes:
-        yield (one,)
+def _plausible(judge: Judge, seen: Evidence, stage: str) -> Iterator[Named]:
+    """The pairs that may give a wrong result, by what each mistake gives alone:
+    together they break what is broken in it, and neither breaks what is right."""
+    broken = _broken(seen, seen.actual, stage)
+    grads = stage == "gradients" and seen.trial.x["grads"]
+    alone = {}
+    for one in judge.exercise.mistakes:
+        if one.switches:
+            reply = judge.imitated((one,), seen.trial, grads)
+            alone[one.id] = _broken(seen, reply, stage)
+    for first, second in pairs(judge.exercise):
+        breaks = alone[first.id], alone[second.id]
+        if broken is None or None in breaks or set().union(*breaks) == broken:
+            yield first, second
+
+
+def _broken(seen: Evidence, reply: Mapping[str, Any], stage: str) -> set[str] | None:
+    """The names of the wrong results in a reply; None where it has no such results."""
+    found = compare.faults(seen.expected, reply, seen.tol)
+    if any(fault.kind in ("error", "kind", "parameters") for fault in found):
+        return None
+    if stage == "gradients":
+        found += compare.gradient_faults(seen.expected, reply, seen.tol)
+    return {fault.key for fault in found}
+
+
+def pairs(exercise: Exercise) -> Iterator[Named]:
+    """Known mistakes in pairs whose switches can be set together."""
     switched = [one for one in exercise.mistakes if one.switches]
     for pair in combinations(switched, 2):
         if not pair[0].switches.keys() & pair[1].switches.keys():

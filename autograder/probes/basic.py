@@ -58,15 +58,33 @@ def build(
     shapes = {name: list(p.shape) for name, p in has.items()}
     if any(shapes.get(name) != list(w.shape) for name, w in weights.items()):
         return {"kind": "module", "parameters": shapes}
-    made.to(dtype=getattr(torch, x["dtype"]))
-    made.load_state_dict(weights, strict=False)
-    made.to(device=x["device"])
+    furnish(made, weights, x["dtype"], x["device"])
     if not x["args"]:
         return {"kind": "module", "parameters": shapes}
     has = dict(made.named_parameters())
     kept = {name: _plain(getattr(made, name, None)) for name in x["keeps"]}
     seen = observe(made, x, {name: has[name] for name in weights})
     return seen | {"parameters": shapes, "kept": kept}
+
+
+def furnish(
+    made: nn.Module, weights: Mapping[str, Tensor], dtype: str, device: str
+) -> None:
+    """Give a module these parameters, in this type, on this device.
+
+    `to` and `load_state_dict` walk through the whole module, which takes longer than
+    a small model's forward pass, so they are left out where nothing is to be done.
+    """
+    kind = getattr(torch, dtype)
+    held = (*made.parameters(), *made.buffers())
+    if any(one.is_floating_point() and one.dtype != kind for one in held):
+        made.to(dtype=kind)
+    has = dict(made.named_parameters(remove_duplicate=False))
+    with torch.no_grad():
+        for name, weight in weights.items():
+            has[name].copy_(weight)
+    if device != "cpu":
+        made.to(device=device)
 
 
 PROBES: dict[str, Probe] = {"call": call, "build": build}
