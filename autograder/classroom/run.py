@@ -1,5 +1,6 @@
 """One run of the grader: who grades what needs it, and what comes of it."""
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from autograder.grading import Options
 from autograder.source import find
 
 Progress = Callable[[int, int], None]
+WORTH_A_START = 8  # so many are graded in the seconds that a process takes to start
 TRIES = 2  # a worker may die for reasons of its own
 
 
@@ -36,7 +38,7 @@ class Summary:
 def grade(
     paths: Iterable[str | Path],
     out: Path,
-    jobs: int = 1,
+    jobs: int | None = None,
     options: Options | None = None,
     progress: Progress = lambda done, total: None,
     regrade: Collection[str] = (),
@@ -46,7 +48,7 @@ def grade(
 
     `regrade` names exercises and submissions to grade anew; the rest is kept, even if
     another version of the grader did it. `workers` are processes of this machine, as
-    many as `jobs`, unless others are given; these stay open.
+    many as `jobs` or as `jobs_for` says, unless others are given; these stay open.
 
     Raises UsageError where a path, the folder or a name can't be used, CannotWrite
     where the folder takes no more, CannotGrade where the workers can't grade at all.
@@ -56,7 +58,8 @@ def grade(
         run = Run(plan, records, progress)
         waiting = run.look_through()
         if waiting and workers is None:
-            with Processes(min(jobs, len(waiting)), folder) as own:
+            jobs = min(jobs or jobs_for(len(waiting)), len(waiting))
+            with Processes(jobs, folder) as own:
                 run.grade(waiting, own)
         elif waiting and workers is not None:
             run.grade(waiting, workers)
@@ -68,6 +71,12 @@ def grade(
         tuple(run.lost),
         tuple(run.tally.isolation or ()),
     )
+
+
+def jobs_for(submissions: int) -> int:
+    """How many processes to grade with: one a processor, but fewer for a few, which
+    are graded sooner than another process has started."""
+    return min(os.cpu_count() or 1, 1 + submissions // WORTH_A_START)
 
 
 class Run:

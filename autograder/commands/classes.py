@@ -1,6 +1,5 @@
 """`grade`: a class's submissions."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     "--jobs",
     metavar="N",
     type=Count(),
-    help="How many submissions to grade at once; by default, one a processor.",
+    help="How many submissions to grade at once; by default, up to one a processor.",
 )
 @click.option(
     "--key",
@@ -131,7 +130,7 @@ def _graded(
                 return classroom.grade(
                     paths,
                     out,
-                    jobs or os.cpu_count() or 1,
+                    jobs,
                     Options(key, partial),
                     bar.show,
                     regrade,

@@ -67,9 +67,28 @@ def watch(page: Page, home: str = HTML.as_uri()) -> Guard:
     return Guard(page, home)
 
 
-@pytest.fixture
-def swift(page: Page) -> Page:
-    """A tab that draws neither formulas nor figures, for tests that need neither."""
+def plain(page: Page) -> Page:
+    """The tab, in which neither formulas nor figures are drawn."""
     page.route(re.compile(r"mathjax|/_images/", re.IGNORECASE), lambda r: r.abort())
     page.set_default_timeout(60_000)
     return page
+
+
+@pytest.fixture
+def swift(page: Page) -> Page:
+    """A tab that draws neither formulas nor figures, for tests that need neither."""
+    return plain(page)
+
+
+@pytest.fixture(scope="module")
+def chapter(request, chromium: Browser, site: str) -> Iterator[Page]:
+    """A chapter's page, open for all tests of a module; each sets what it needs."""
+    page = plain(chromium.new_page(base_url=site, viewport=DESK))
+    page.goto(f"/chapters/{request.param}.html")
+    yield page
+    page.close()
+
+
+chapter_by_chapter = pytest.mark.parametrize(
+    "chapter", CHAPTERS, indirect=True, scope="module"
+)

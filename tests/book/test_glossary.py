@@ -2,10 +2,7 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
-
-from tests.book.conftest import CHAPTERS
 
 ATTENTION = "/chapters/02_attention.html"
 NARROW = {"width": 360, "height": 760}
@@ -75,22 +72,6 @@ def test_explanations_stay_inside_a_narrow_window(swift):
         box = tip.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= NARROW["width"]
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_terms_are_linked_in_prose_alone_once_a_section(swift, name):
-    swift.goto(f"/chapters/{name}.html")
-    assert swift.locator("a.term").count() > 5
-    for place in ("pre", "code", "h1", "h2", "h3", "table", "figcaption", ".math"):
-        assert swift.locator(f"{place} a.term").count() == 0
-    twice = swift.locator("section").evaluate_all(
-        """sections => sections.flatMap(section => {
-          const own = [...section.querySelectorAll("a.term")].filter(
-            link => link.closest("section") === section).map(link => link.hash);
-          return own.filter((hash, i) => own.indexOf(hash) !== i);
-        })"""
-    )
-    assert twice == []
 
 
 def test_every_term_says_where_it_is_built(swift):

@@ -1,47 +1,66 @@
-"""The map of the book and what else stands at the top and the foot of a chapter."""
+"""The map of the book, and what the build puts around a chapter's text."""
 
 import re
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from bookkit.book_map import PARTS
-from tests.book.conftest import CHAPTERS
+from tests.book.conftest import CHAPTERS, chapter_by_chapter
 
 NARROW = {"width": 360, "height": 760}
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_the_map_marks_the_chapter_that_is_open(swift, name):
-    swift.goto(f"/chapters/{name}.html")
-    svg = swift.locator(".chapter-map svg")
+@chapter_by_chapter
+def test_the_map_marks_the_chapter_that_is_open(chapter):
+    svg = chapter.locator(".chapter-map svg")
     expect(svg).to_be_hidden()
-    swift.get_by_text("Where you are in the Transformer").click()
+    chapter.get_by_text("Where you are in the Transformer").click()
     expect(svg).to_be_visible()
     marked = svg.locator("a[aria-current=page]").all()
-    number = int(name[:2])
+    here = urlsplit(chapter.url).path
+    number = int(here.split("/")[-1][:2])
     assert len(marked) == sum(part.chapter == number for part in PARTS) > 0
     for link in marked:
         assert f"chapter {number}," in link.get_attribute("aria-label")
-        assert link.evaluate("e => new URL(e.href.baseVal, location).pathname") == (
-            f"/chapters/{name}.html"
-        )
+        assert link.evaluate("e => new URL(e.href.baseVal, location).pathname") == here
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_a_chapter_says_how_long_it_takes(swift, name):
-    swift.goto(f"/chapters/{name}.html")
-    told = swift.locator("h1 + .chapter-time")
+@chapter_by_chapter
+def test_a_chapter_says_how_long_it_takes(chapter):
+    told = chapter.locator("h1 + .chapter-time")
     expect(told).to_have_text(
         re.compile(r"^About \d+ minutes to read, .+ with the exercises\.$")
     )
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_neighbours_fit_a_narrow_window(swift, name):
-    swift.set_viewport_size(NARROW)
-    swift.goto(f"/chapters/{name}.html")
-    for link in swift.locator(".prev-next-area > a").all():
+@chapter_by_chapter
+def test_terms_are_linked_in_prose_alone_once_a_section(chapter):
+    assert chapter.locator("a.term").count() > 5
+    for place in ("pre", "code", "h1", "h2", "h3", "table", "figcaption", ".math"):
+        assert chapter.locator(f"{place} a.term").count() == 0
+    twice = chapter.locator("section").evaluate_all(
+        """sections => sections.flatMap(section => {
+          const own = [...section.querySelectorAll("a.term")].filter(
+            link => link.closest("section") === section).map(link => link.hash);
+          return own.filter((hash, i) => own.indexOf(hash) !== i);
+        })"""
+    )
+    assert twice == []
+
+
+@chapter_by_chapter
+def test_the_page_shows_questions_and_not_their_cells(chapter):
+    assert chapter.locator(".ask").count() > 0
+    cells = chapter.locator(".cell_input", has_text=re.compile(r"\bask\("))
+    assert cells.count() == 0
+
+
+@chapter_by_chapter
+def test_neighbours_fit_a_narrow_window(chapter):
+    chapter.set_viewport_size(NARROW)
+    for link in chapter.locator(".prev-next-area > a").all():
         box = link.bounding_box()
         assert 0 <= box["x"]
         assert box["x"] + box["width"] <= NARROW["width"]

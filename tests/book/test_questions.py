@@ -1,7 +1,5 @@
 """The questions on the chapters' pages, by mouse, by keyboard, and before an answer."""
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -44,12 +42,6 @@ def test_questions_answer_by_mouse_and_by_keyboard(swift, name):
 def plain(text):
     """A text without the marks that become code or stress."""
     return text.replace("`", "").replace("*", "")
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_the_page_shows_the_question_and_not_its_cell(swift, name):
-    swift.goto(f"/chapters/{name}.html")
-    assert swift.locator(".cell_input", has_text=re.compile(r"\bask\(")).count() == 0
 
 
 def test_a_card_takes_the_dark_page_s_colours(swift):

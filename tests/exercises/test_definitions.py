@@ -57,8 +57,9 @@ def test_two_mistakes_at_once_are_caught(exercise):
         for pair in combinations(switched, 2)
         if not pair[0].switches.keys() & pair[1].switches.keys()
     ]
+    judge = judge_of(exercise)
     for pair in pairs[:: max(1, len(pairs) // 6)]:
-        assert check(exercise, exercise.answer(pair)).status in ("failed", "error")
+        assert not judge.passes(Local(exercise.answer(pair), exercise.parts))
 
 
 def apart(exercise, mistake):

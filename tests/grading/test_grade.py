@@ -7,6 +7,7 @@ import math
 import pytest
 
 from autograder import classroom
+from autograder.classroom.run import jobs_for
 from autograder.grading import Options
 from autograder.render.words import SAID
 from autograder.source import UsageError
@@ -45,6 +46,17 @@ def a_class(tmp_path_factory):
     out = tmp_path_factory.mktemp("results")
     classroom.grade([folder], out, jobs=2)
     return json.loads((out / "results.json").read_text("utf-8")), out
+
+
+@pytest.mark.parametrize(
+    ("processors", "submissions", "jobs"),
+    [(8, 1, 1), (8, 7, 1), (8, 20, 3), (8, 500, 8), (None, 500, 1)],
+)
+def test_few_submissions_are_graded_by_few_processes(
+    monkeypatch, processors, submissions, jobs
+):
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    assert jobs_for(submissions) == jobs
 
 
 def entry(a_class, name):
