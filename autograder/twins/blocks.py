@@ -58,6 +58,34 @@ def from_branch(x: Tensor, sublayer: Change, norm: Change, start: Tensor) -> Ten
     return x + sublayer(norm(x - start))
 
 
+def start_again(x: Tensor, sublayer: Change, norm: Change, start: Tensor) -> Tensor:
+    """The block's input, which the stream holds already, is added once more."""
+    return start + x + sublayer(norm(x))
+
+
+#: What a sublayer's norm is given: `seen(module, stream, first x)`.
+Seen = Callable[[Any, Tensor, Tensor], Tensor]
+
+
+def stream(module: Any, x: Tensor, start: Tensor) -> Tensor:
+    return x
+
+
+def first_norm_s(module: Any, x: Tensor, start: Tensor) -> Tensor:
+    """What the first sublayer was given, under a name that was used again."""
+    given: Tensor = module.norm1(start)
+    return given
+
+
+def whole(out: Tensor) -> Tensor:
+    return out
+
+
+def of_the_first(out: Tensor) -> Tensor:
+    """As if the attention returned its result and its weights."""
+    return out[0]
+
+
 Norm = Callable[[Any, Tensor], Tensor]
 
 
@@ -83,10 +111,11 @@ def chain(
     norms: dict[str, int],
     places: dict[str, Place],
     normed: Norm = lambda norm, x: norm(x),
+    seen_f: Seen = stream,
     drop: float = 0.0,
     end: Callable[[Any, Tensor], Tensor] = lambda module, x: x,
 ) -> Tensor:
-    """Each sublayer of `order` in turn, on the stream."""
+    """Each sublayer of `order` in turn; `seen_f` is what the norm of f is given."""
     start = x
 
     def dropped(sublayer: Change) -> Change:
@@ -94,8 +123,14 @@ def chain(
 
     for name in order:
         norm = partial(normed, getattr(module, f"norm{norms[name]}"))
+        if name == "f" and seen_f is not stream:
+            norm = partial(_of_another, norm, seen_f(module, x, start))
         x = places[name](x, dropped(sublayers[name]), norm, start)
     return end(module, x)
+
+
+def _of_another(norm: Change, other: Tensor, x: Tensor) -> Tensor:
+    return norm(other)
 
 
 def feed(ff: Any, x: Tensor, bend: Change) -> Tensor:
@@ -113,6 +148,8 @@ def encoder(
     norm_f: int = 2,
     place_a: Place = pre,
     place_f: Place = pre,
+    seen_f: Seen = stream,
+    taken: Change = whole,
     bend: Change = F.gelu,
     normed: Norm = lambda norm, x: norm(x),
     drop: float = 0.0,
@@ -121,7 +158,7 @@ def encoder(
 ) -> Tensor:
     """The twin of EncoderBlock: attention (a), then the feed-forward network (f)."""
     sublayers: dict[str, Change] = {
-        "a": lambda x: heads_attend(module.attn, x, mask, **switches),
+        "a": lambda x: taken(heads_attend(module.attn, x, mask, **switches)),
         "f": lambda x: feed(module.ff, x, bend),
     }
     return chain(
@@ -132,6 +169,7 @@ def encoder(
         norms={"a": norm_a, "f": norm_f},
         places={"a": place_a, "f": place_f},
         normed=normed,
+        seen_f=seen_f,
         drop=drop,
         end=end,
     )

@@ -219,6 +219,12 @@ DRAWS = [
         draws=chances(lambda logits: logits.softmax(-1).softmax(-1)),
     ),
     Mistake(
+        "softmax-before-the-filters",
+        "The softmax is taken before the filters, and once more for the draw, which "
+        "evens the probabilities out: filter the logits, then take it once.",
+        warm=lambda logits, T: (logits / T).softmax(-1),
+    ),
+    Mistake(
         "drawn-uniformly",
         "All tokens that are left are drawn equally often, whatever their logits: "
         "draw with the probabilities that the softmax gives.",

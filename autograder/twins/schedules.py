@@ -46,6 +46,16 @@ def _from_min(
     return scheduled(step, max_lr, min_lr, warmup, total)  # type: ignore[no-any-return]
 
 
+def _longer(step: int, max_lr: float, min_lr: float, warmup: int, total: int) -> Any:
+    """Step warmup still warms up; whether the end is there is asked first."""
+    if step >= total:
+        return min_lr
+    still = step <= warmup
+    return scheduled(
+        step, max_lr, min_lr, warmup, total, warms=lambda step, warmup: still
+    )
+
+
 def _floored(step: int, max_lr: float, min_lr: float, warmup: int, total: int) -> float:
     if step < warmup:
         return max_lr * (step + 1) // warmup
@@ -135,6 +145,12 @@ RATES = [
         "The warm-up still holds at step warmup (<=), where it goes beyond max_lr or "
         "divides by 0; it holds below warmup (<).",
         warms=lambda step, warmup: step <= warmup,
+    ),
+    Mistake(
+        "warm-up-one-step-longer-after-the-end",
+        "The warm-up still holds at step warmup (<=), where it goes beyond max_lr or "
+        "divides by 0; it holds below warmup (<).",
+        wrong=_longer,
     ),
     Mistake(
         "decay-over-total",

@@ -12,7 +12,18 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from autograder.definition import Mistake
-from autograder.twins.blocks import Change, Norm, Place, chain, feed, pre, rows_for
+from autograder.twins.blocks import (
+    Change,
+    Norm,
+    Place,
+    Seen,
+    chain,
+    feed,
+    pre,
+    rows_for,
+    stream,
+    whole,
+)
 from autograder.twins.multihead import heads_attend
 from autograder.twins.wirings import ENCODER
 
@@ -54,6 +65,8 @@ def block(
     norm_f: int = 2,
     place_a: Place = pre,
     place_f: Place = pre,
+    seen_f: Seen = stream,
+    taken: Change = whole,
     bend: Change = F.gelu,
     normed: Norm = lambda norm, x: norm(x),
     end: Callable[[Any, Tensor], Tensor] = lambda module, x: x,
@@ -78,7 +91,7 @@ def block(
         switches["weaken"] = lambda weights, Q: inside_a(weights, *how)
 
     def attend(x: Tensor) -> Tensor:
-        out = heads_attend(module.attn, read_a(x, *how), mask, **switches)
+        out = taken(heads_attend(module.attn, read_a(x, *how), mask, **switches))
         return drop_a(out, *how)
 
     def forward(x: Tensor) -> Tensor:
@@ -96,6 +109,7 @@ def block(
         norms={"a": norm_a, "f": norm_f},
         places={"a": partial(then, place_a, sum_a), "f": partial(then, place_f, sum_f)},
         normed=normed,
+        seen_f=seen_f,
         end=end,
     )
 

@@ -9,9 +9,12 @@ from autograder.twins.blocks import (
     all_from_start,
     causal_across,
     either,
+    first_norm_s,
     from_branch,
     from_start,
+    of_the_first,
     rows_for,
+    start_again,
 )
 from autograder.twins.heads import CUTS, JOINS
 from autograder.twins.multihead import INHERITED, LAYER
@@ -60,6 +63,25 @@ ENCODER = [
         "The feed-forward network reads the attention's result alone; it reads the "
         "residual stream, to which that result was added: x + ff(norm2(x)).",
         place_f=from_branch,
+    ),
+    Mistake(
+        "feed-forward-reads-norm1-s-result",
+        "The feed-forward network reads what norm1 gave to the attention, so it hears "
+        "nothing of what the attention found; it reads the residual stream, to which "
+        "that was added: x + ff(norm2(x)).",
+        seen_f=first_norm_s,
+    ),
+    Mistake(
+        "block-s-input-added-again",
+        "The block's input is added twice: the second skip connection starts from what "
+        "the first sublayer left, which holds the input already.",
+        place_f=start_again,
+    ),
+    Mistake(
+        "attention-s-result-indexed",
+        "The attention's result is taken apart, [0], as if it were a pair; it is one "
+        "tensor, and its first part is the first sequence's: add it whole.",
+        taken=of_the_first,
     ),
     Mistake(
         "attention-twice",

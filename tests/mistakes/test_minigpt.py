@@ -52,6 +52,9 @@ def lines(*texts):
     return "\n        ".join(texts)
 
 
+HEARD = "x = x + self.drop(self.attn(h, mask))"
+
+
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
@@ -109,6 +112,28 @@ def lines(*texts):
         ),
         ("return x", "return self.drop(x)", "another-dropout-at-the-end"),
         (FIRST, f"x = self.drop(x)\n        {FIRST}", None),
+        (
+            BOTH,
+            lines(
+                "h = self.norm1(x)",
+                HEARD,
+                "x = x + self.drop(self.ff(self.norm2(h)))",
+            ),
+            "feed-forward-reads-norm1-s-result",
+        ),
+        (
+            BOTH,
+            lines(
+                "h = x + self.drop(self.attn(self.norm1(x), mask))",
+                "x = x + h + self.drop(self.ff(self.norm2(h)))",
+            ),
+            "block-s-input-added-again",
+        ),
+        (
+            FIRST,
+            "x = x + self.drop(self.attn(self.norm1(x), mask)[0])",
+            "attention-s-result-indexed",
+        ),
         (
             BOTH,
             lines(

@@ -62,6 +62,11 @@ DRAW = "return torch.multinomial(probs, num_samples=1, generator=generator)"
         ("logits, dim=-1)\n", "logits, dim=0)\n", "softmax-over-the-batch"),
         ("multinomial(probs", "multinomial(probs.softmax(-1)", "softmax-twice"),
         (
+            "logits = logits / temperature",
+            "logits = (logits / temperature).softmax(-1)",
+            "softmax-before-the-filters",
+        ),
+        (
             "multinomial(probs",
             "multinomial((logits > -torch.inf).float()",
             "drawn-uniformly",

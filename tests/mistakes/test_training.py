@@ -238,6 +238,14 @@ COS = "math.cos(math.pi * t)"
             "warm-up-from-min",
         ),
         ("step < warmup", "step <= warmup", "warm-up-one-step-longer"),
+        (
+            RATE[RATE.index("    if step < warmup") : RATE.index("    t = ")],
+            END
+            + RATE[RATE.index("    if step < warmup") : RATE.index(END)].replace(
+                "<", "<="
+            ),
+            "warm-up-one-step-longer-after-the-end",
+        ),
         ("step < warmup", "step < warmup - 1", None),
         (END, "", None),
         ("step >= total", "step > total", "end-not-included"),
