@@ -1,7 +1,6 @@
 """Checkpoints: written whole or not at all, and read with care."""
 
 import os
-import pickle
 import tempfile
 import zipfile
 from pathlib import Path
@@ -38,14 +37,14 @@ def load(path: Path) -> dict[str, Any]:
 
     Raises CheckpointError.
     """
-    advice = "train one with `python -m minigpt.train`, or name another with --out"
+    advice = "train one with `python -m minigpt.train`, or name another"
     if not path.is_file():
         raise CheckpointError(f"no checkpoint at {path}: {advice}")
     try:
         state: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, zipfile.BadZipFile) as error:
         raise CheckpointError(f"{path} is damaged: {advice}") from error
-    except pickle.UnpicklingError as error:
+    except Exception as error:  # bytes that aren't a checkpoint fail in any way
         raise CheckpointError(
             f"{path} is no checkpoint of MiniGPT: {advice}"
         ) from error

@@ -10,7 +10,7 @@ from torch import nn
 
 from minigpt import checkpoint, parts
 from minigpt.model import build, choose_device
-from minigpt.oneline import one_line
+from minigpt.oneline import SETTINGS, one_line
 from minigpt.recipes import Recipe
 from minigpt.tokens import Tokeniser, rebuilt
 
@@ -68,15 +68,43 @@ def written(
         model.train(was_training)
 
 
-@click.command(context_settings={"show_default": True})
+@click.command(context_settings=SETTINGS)
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
-@click.option("--prompt", default="\n", help="what the text begins with")
-@click.option("--tokens", "new_tokens", type=click.IntRange(min=1), default=300)
-@click.option("--temperature", type=click.FloatRange(min=0), default=0.8)
-@click.option("--top-k", type=click.IntRange(min=1))
-@click.option("--top-p", type=click.FloatRange(0, 1))
-@click.option("--seed", type=int, default=0)
-@click.option("--parts", "whose", type=click.Choice(parts.WHOSE), default="reference")
+@click.option(
+    "--prompt",
+    default="\n",
+    show_default="a new line",
+    help="what the text begins with",
+)
+@click.option(
+    "--tokens",
+    "new_tokens",
+    type=click.IntRange(min=1),
+    default=300,
+    help="how many to write",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(min=0),
+    default=0.8,
+    help="0 always takes the most likely token",
+)
+@click.option(
+    "--top-k", type=click.IntRange(min=1), help="draw among the k most likely"
+)
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0, 1),
+    help="draw among the fewest that together reach p",
+)
+@click.option("--seed", type=int, default=0, help="another seed, another text")
+@click.option(
+    "--parts",
+    "whose",
+    type=click.Choice(parts.WHOSE),
+    default="reference",
+    help="mine: your own functions, those that have passed",
+)
 @click.option("--device", default="auto", help="cuda, mps, cpu, or auto: the fastest")
 def generate(
     run: Path,
@@ -91,6 +119,7 @@ def generate(
     path = run / "checkpoint.pt" if run.is_dir() or not run.suffix else run
     used = parts.of(whose)
     model, tokeniser = loaded(path, used, choose_device(device))
+    tokeniser.encode(prompt)  # what it can't read is said before anything is written
     click.echo(prompt, nl=False)
     for piece in written(model, tokeniser, prompt, new_tokens, used, seed, **sampling):
         click.echo(piece, nl=False)

@@ -8,11 +8,14 @@ import click
 from minigpt.checkpoint import CheckpointError
 from minigpt.corpus import CorpusError
 
+#: What both commands do alike.
+SETTINGS = {"show_default": True, "help_option_names": ["-h", "--help"]}
+
 
 def one_line(command: click.Command, name: str) -> NoReturn:
     """Run a command and leave: 0 when done, 2 for wrong usage, 1 for anything else."""
     try:
-        command.main(prog_name=name, standalone_mode=False)
+        command.main(prog_name=f"python -m {name}", standalone_mode=False)
     except click.ClickException as error:
         _complain(name, error.format_message(), 2)
     except (CheckpointError, CorpusError, ValueError) as error:

@@ -53,7 +53,14 @@ class Recipe:
         if not 0 <= self.warmup <= self.steps:
             sizes = f"warmup = {self.warmup}, steps = {self.steps}"
             raise ValueError(
-                f"{sizes}: the warm-up can't last longer than the training"
+                f"{sizes}: the warm-up can't last longer than the training; give a "
+                "smaller warmup, or more steps"
+            )
+        if not 0 <= self.min_lr <= self.max_lr:
+            rates = f"max_lr = {self.max_lr}, min_lr = {self.min_lr}"
+            raise ValueError(
+                f"{rates}: the rate falls from the first to the second; give a larger "
+                "max_lr, or a smaller min_lr that isn't negative"
             )
 
     def but(self, **changes: Any) -> "Recipe":

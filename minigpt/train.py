@@ -15,38 +15,61 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from minigpt import corpus, parts
 from minigpt.generate import written
 from minigpt.model import choose_device
-from minigpt.oneline import one_line
+from minigpt.oneline import SETTINGS, one_line
 from minigpt.ranks import joined
 from minigpt.recipes import PRESETS
 from minigpt.tokens import TOKENISERS
 from minigpt.trainer import Run
 
 
-@click.command(context_settings={"show_default": True})
-@click.option("--preset", type=click.Choice(list(PRESETS)), default="cpu")
+@click.command(context_settings=SETTINGS)
+@click.option(
+    "--preset", type=click.Choice(list(PRESETS)), default="cpu", help="recipe and text"
+)
 @click.option("--data", help="stdlib, shakespeare, or a text file [default: preset's]")
-@click.option("--out", type=click.Path(path_type=Path), help="[default: runs/PRESET]")
-@click.option("--parts", "whose", type=click.Choice(parts.WHOSE), default="reference")
-@click.option("--tokens", type=click.Choice(TOKENISERS))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="folder of the checkpoint [default: runs/PRESET]",
+)
+@click.option(
+    "--parts",
+    "whose",
+    type=click.Choice(parts.WHOSE),
+    default="reference",
+    help="mine: your own functions, those that have passed",
+)
+@click.option("--tokens", type=click.Choice(TOKENISERS), help="what a token is")
 @click.option("--merges", type=int, help="how many, with --tokens bpe")
-@click.option("--d-model", type=int)
-@click.option("--n-layers", type=int)
-@click.option("--n-heads", type=int)
-@click.option("--seq-len", type=int)
-@click.option("--dropout", type=float)
-@click.option("--batch-size", type=int)
+@click.option("--d-model", type=int, help="width of the stream")
+@click.option("--n-layers", type=int, help="blocks")
+@click.option("--n-heads", type=int, help="heads in each block; they divide d_model")
+@click.option("--seq-len", type=int, help="tokens that the model sees at once")
+@click.option("--dropout", type=float, help="share that is dropped in training")
+@click.option("--batch-size", type=int, help="sequences a step")
 @click.option("--accumulate", type=int, help="micro-batches that make up a batch")
-@click.option("--steps", type=int)
-@click.option("--max-lr", type=float)
-@click.option("--warmup", type=int)
-@click.option("--seed", type=int)
+@click.option("--steps", type=int, help="of the optimiser, in all")
+@click.option("--max-lr", type=float, help="largest learning rate, after the warm-up")
+@click.option("--min-lr", type=float, help="smallest learning rate, at the end")
+@click.option("--warmup", type=int, help="steps until the rate is the largest")
+@click.option("--seed", type=int, help="of everything that is drawn")
 @click.option("--device", default="auto", help="cuda, mps, cpu, or auto: the fastest")
 @click.option("--compile/--no-compile", "compiled", default=None, help="torch.compile")
 @click.option(
     "--explicit", is_flag=True, help="each part as it is written, none in one kernel"
 )
-@click.option("--check-every", type=click.IntRange(1), default=250, help="steps")
-@click.option("--save-every", type=click.IntRange(1), default=250, help="steps")
+@click.option(
+    "--check-every",
+    type=click.IntRange(1),
+    default=250,
+    help="steps between two looks at unseen text, with a sample",
+)
+@click.option(
+    "--save-every",
+    type=click.IntRange(1),
+    default=250,
+    help="steps between two checkpoints",
+)
 def train(
     preset: str,
     data: str | None,

@@ -6,11 +6,16 @@ import subprocess
 import sys
 import time
 
+import click
 import pytest
 import torch
+from click.testing import CliRunner
 
 from autograder import workbook
 from minigpt import checkpoint
+from minigpt.checkpoint import CheckpointError
+from minigpt.generate import generate
+from minigpt.train import train
 from tests.minigpt.small import TEXT
 
 SHAPE = (
@@ -103,6 +108,8 @@ def test_two_processes_train_as_one_does(text, tmp_path):
         (["--seq-len", "500"], "too few for seq_len = 500: give one of"),
         (["--device", "abacus"], "there is no abacus here, only"),
         (["--save-every", "0"], "0 is not in the range x>=1"),
+        (["--warmup", "13"], "give a smaller warmup, or more steps"),
+        (["--max-lr", "1e-5"], "max_lr = 1e-05, min_lr = 0.0001: the rate falls from"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused_in_one_line(text, tmp_path, words, said):
@@ -123,7 +130,33 @@ def test_a_run_that_is_not_there_cannot_write(tmp_path):
     done = ran("minigpt.generate", str(tmp_path / "run"))
     assert done.returncode == 2
     assert "no checkpoint at" in done.stderr
+    assert "--out" not in done.stderr  # an option of the other command
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "content", ["hello world, this is a text. " * 60, "", "\x80\x04"]
+)
+def test_a_file_that_is_no_checkpoint_is_refused_in_one_line(tmp_path, content):
+    path = tmp_path / "text.txt"
+    path.write_text(content)
+    with pytest.raises(CheckpointError, match="train one with `python -m minigpt"):
+        checkpoint.load(path)
+
+
+def test_a_prompt_the_model_cannot_read_is_refused_before_it_writes(text, tmp_path):
+    ran(*training(text, tmp_path / "run", 4))
+    done = ran("minigpt.generate", str(tmp_path / "run"), "--prompt", "the cat ß")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "never seen 'ß'" in done.stderr
+
+
+def test_help_says_what_each_option_does():
+    for command in (train, generate):
+        assert CliRunner().invoke(command, ["-h"]).exit_code == 0
+        assert all(
+            option.help for option in command.params if isinstance(option, click.Option)
+        )
 
 
 RUNS = {"short": 3, "long": 9}  # alike, if no step changes anything
