@@ -63,9 +63,11 @@ def follow(model: nn.Module, tokens: Tensor) -> list[Step]:
 def streams(model: Any, tokens: Tensor) -> list[Tensor]:
     """The residual stream before the first block and after each: L + 1 of (B, T, C)."""
     seen: list[Tensor] = []
-    handles = [
-        model.blocks[0].register_forward_pre_hook(lambda block, x: seen.append(x[0]))
-    ]
+
+    def first(block: nn.Module, inputs: Any, named: Any) -> None:
+        seen.append([*inputs, *named.values()][0])
+
+    handles = [model.blocks[0].register_forward_pre_hook(first, with_kwargs=True)]
     for block in model.blocks:
         handles.append(block.register_forward_hook(lambda block, x, y: seen.append(y)))
     with torch.no_grad():

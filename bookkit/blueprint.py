@@ -35,11 +35,12 @@ def blueprint(
 
     steps: from `follow`; tokens: the shape of what came in. The blue line is the
     stream, a dot on it marks a part that writes into it, and part number `lit` (from 1;
-    0 is the text itself) stands out. Parts that the model doesn't have under these
-    names are left out.
+    0 is the text itself) stands out. Parts that the model doesn't have or doesn't call
+    under these names are left out; a number beyond the last part lights the last.
     """
     seen = {step.name: step for step in steps}
     rows = [name for name in PARTS if name in seen]
+    lit = min(lit, len(rows))
     body = f"<rect x='0' y='{(1 + lit) * ROW}' width='{WIDTH}' height='{ROW}' rx='5' "
     body += f"fill='{PLATE}' stroke='{PALETTE[0]}'/>"
     last = 2 + rows.index("norm") if "norm" in rows else 2 + len(rows)

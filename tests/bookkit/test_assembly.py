@@ -67,3 +67,23 @@ def test_the_blueprint_says_the_shapes_that_were_seen(model):
     for said in ("(2, 5)", "(2, 4, 5, 5)", "(2, 5, 64)", "(2, 5, 50)", "1 more like"):
         assert said in drawn
     assert drawn.count("<circle") == 4  # two embeddings, attention, feed-forward
+
+
+class ByName(MiniGPT):
+    """In another style: rows of the positions' matrix, and blocks called by name."""
+
+    def forward(self, tokens):
+        T = tokens.shape[1]
+        x = self.embed(tokens) + self.pos_embed.weight[:T]
+        for block in self.blocks:
+            x = block(x=x, mask=torch.ones(T, T).tril())
+        return self.head(self.norm(x))
+
+
+def test_a_model_in_another_style_is_followed_and_drawn():
+    torch.manual_seed(0)
+    model = ByName(50, 16, n_layers=2, n_heads=4, max_seq=8).eval()
+    steps = follow(model, TOKENS)
+    assert "pos_embed" not in {step.name for step in steps}
+    assert "head puts out (2, 5, 50)" in blueprint(steps, (2, 5), 2, lit=12).words
+    assert len(streams(model, TOKENS)) == 3
