@@ -94,7 +94,15 @@ class Grading:
         self._files = submission.files
 
     def verdict(self) -> Verdict:
-        """Find the answer, run it apart, judge it."""
+        """Find the answer, run it apart, judge it; say so where the grader fails."""
+        try:
+            return self._verdict()
+        except SandboxError:
+            raise
+        except Exception as error:
+            return self._say("error", diagnosis.grader_fault(error))
+
+    def _verdict(self) -> Verdict:
         name = self.exercise.id
         try:
             file = self._file(name)
@@ -152,12 +160,6 @@ class Grading:
                 return self._judge().verdict(worker)
         except Stopped as stopped:
             return self._say(stopped.status, Diagnosis(None, stopped.message))
-        except SandboxError:
-            raise
-        except Exception:
-            # A reply made by hand can have any form; none may stop the grader.
-            found = Diagnosis(None, "What came back from your code is no answer.")
-            return self._say("crashed", found)
 
     def _judge(self) -> Judge:
         seed = self.options.seed(self.submission.name, self.exercise.id)
@@ -167,7 +169,8 @@ class Grading:
         self, file: SourceFile, cut: Slice, not_own: frozenset[str]
     ) -> AbstractContextManager[Worker]:
         parts, others = self._parts(not_own), self._others(file)
-        job = Job(self.exercise.id, cut.source, parts, file.path.name, others)
+        name, forbids = file.path.name, tuple(self.exercise.forbids)
+        job = Job(self.exercise.id, cut.source, parts, name, others, forbids)
         return self.server.worker(job, self.options.limits)
 
     def _parts(self, not_own: frozenset[str]) -> dict[str, str]:
@@ -242,9 +245,7 @@ class Grading:
         try:
             with self._worker(file, cut, names) as worker:
                 return self._judge().passes(worker)
-        except SandboxError:
-            raise
-        except Exception:  # it ended its process, or its reply has no form at all
+        except Stopped:
             return False
 
     def _stands_alone(self, cut: Slice) -> bool:
