@@ -19,6 +19,7 @@ from autograder.source import (
     SourceFile,
     Submission,
     defined_names,
+    forget_programs,
     is_stub,
     slice_for,
 )
@@ -47,11 +48,14 @@ def grade_submission(
     server: Server, submission: Submission, options: Options, only: str | None = None
 ) -> list[Verdict]:
     """A verdict for every exercise that the submission is graded for."""
-    return [
-        Grading(server, submission, EXERCISES[name], options).verdict()
-        for name in asked_for(submission)
-        if only in (None, name)
-    ]
+    try:
+        return [
+            Grading(server, submission, EXERCISES[name], options).verdict()
+            for name in asked_for(submission)
+            if only in (None, name)
+        ]
+    finally:
+        forget_programs()
 
 
 def asked_for(submission: Submission) -> list[str]:

@@ -28,6 +28,10 @@ class Flood(Exception):
     """It printed more than it may."""
 
 
+class TooMuch(Exception):
+    """Its replies together are more than the grader keeps."""
+
+
 class Worker:
     """Runs probes beside a learner's code. Made by `Server.worker`."""
 
@@ -111,11 +115,11 @@ class Worker:
         """The next reply."""
         self._number += 1
         with self._waiting() as fd:
-            limit = min(self.limits.reply, self._room) + wire.HEAD_LIMIT
+            limit = self.limits.reply + wire.HEAD_LIMIT
             answer = wire.receive(fd, self._wait, limit)
             self._room -= weight(answer)
             if self._room < 0:
-                raise wire.TooLarge("all replies together")
+                raise TooMuch
             return self._reply(answer)
 
     @contextmanager
@@ -146,9 +150,9 @@ class Worker:
         except Flood:
             printed = f"It printed more than {limits.output:,} bytes."
             raise self._end("crashed", printed) from None
-        except wire.TooLarge as error:
+        except TooMuch:
             much = f"Its results take more than {limits.replies >> 20:,} MiB in all."
-            raise self._end("crashed", much) from error
+            raise self._end("crashed", much) from None
         except wire.WireError as error:
             raise self._no_answer() from error
         except (EOFError, OSError) as error:
