@@ -212,16 +212,10 @@ class Grading:
         own = {name for name in used if self._own_part(name)}
         if not own:
             return verdict
-        guilty = next(
-            (
-                names
-                for names in (*({name} for name in sorted(own)), own)
-                if self._passes_without(file, frozenset(names))
-            ),
-            None,
-        )
-        if guilty is None:
-            return verdict
+        if not self._passes_without(file, frozenset(own)):
+            return verdict  # so it is wrong whosever parts it has
+        alone = (frozenset({name}) for name in sorted(own) if len(own) > 1)
+        guilty = next((one for one in alone if self._passes_without(file, one)), own)
         if verdict.status in ("timeout", "out_of_memory", "crashed"):
             return self._spared(file, guilty)
         names = " and ".join(f"`{name}`" for name in sorted(guilty))
