@@ -6,9 +6,7 @@ Wrong usage ends with exit code 2 and one line on stderr that says what to do.
 import contextlib
 import os
 import sys
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -21,6 +19,7 @@ from autograder.commands.listing import list_exercises, progress
 from autograder.commands.overview import report, similar
 from autograder.commands.starting import start
 from autograder.commands.values import INTERRUPTED, Wrong, spelled, wrong
+from autograder.faults import place_of
 from autograder.render.words import clean
 from autograder.spelling import like
 
@@ -68,21 +67,16 @@ def _ended(command: Callable[[], Any]) -> int:
         about = f"{error.filename}: " if error.filename else ""
         return _complain(f"{about}{error.strerror or error}", 1)
     except Exception as error:
-        return _complain(_our_fault(error), 1)
+        return _complain(
+            "this is a fault of the autograder's own; please report it: "
+            f"{place_of(error)}: {error}",
+            1,
+        )
 
 
 def _complain(text: str, code: int) -> int:
     click.echo(f"autograder: {clean(' '.join(text.split()))}", err=True)
     return code
-
-
-def _our_fault(error: Exception) -> str:
-    """Where the autograder itself failed, for a report to its makers."""
-    at = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"this is a fault of the autograder's own; please report it: "
-        f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}: {error}"
-    )
 
 
 def sentence(error: click.ClickException) -> str:

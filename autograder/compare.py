@@ -55,7 +55,7 @@ def value_off(
 ) -> float:
     """How far apart two results are, in tolerances; infinite if of different kinds."""
     if isinstance(expected, Tensor) and isinstance(actual, Tensor):
-        if expected.shape != actual.shape:
+        if expected.shape != actual.shape or expected.device != actual.device:
             return math.inf
         if expected.is_complex() != actual.is_complex():
             return math.inf
@@ -139,6 +139,8 @@ def _fault(key: str, expected: Any, actual: Any, tol: float) -> list[Fault]:
         return [Fault("shape", key, expected, actual)]
     if expected.dtype != actual.dtype:
         return [Fault("dtype", key, expected, actual)]
+    if expected.device != actual.device:
+        return [Fault("device", key, expected, actual)]
     if value_off(expected, actual, tol, FLOOR["out"]) <= 1:
         return []
     if bool(expected.isfinite().all()) and not bool(actual.isfinite().all()):

@@ -16,6 +16,7 @@ from torch import Tensor
 from autograder import compare, symptoms
 from autograder.definition import Exercise, Mistake
 from autograder.example import smallest
+from autograder.faults import place_of
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis, Example
 
@@ -27,6 +28,8 @@ Named = tuple[Mistake, ...]
 #: How many pairs are tried at most. A class can have thousands, at 5 ms each, and a
 #: learner waits; the mistakes that come first in a definition are the common ones.
 PAIRS = 400
+#: The mistake that is nobody's but the grader's.
+GRADER_FAULT = "grader-fault"
 
 
 def diagnose(
@@ -186,6 +189,15 @@ def forbidden(called: list[str]) -> Diagnosis:
         "forbidden-built-in",
         f"This uses {names}, a built-in that is forbidden here: it is what the "
         "exercise asks you to write yourself.",
+    )
+
+
+def grader_fault(error: Exception) -> Diagnosis:
+    """What a verdict says where the grader itself has failed."""
+    return Diagnosis(
+        GRADER_FAULT,
+        "The grader itself failed while it judged this, so nothing is said about the "
+        f"answer ({place_of(error)}).",
     )
 
 

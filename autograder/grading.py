@@ -19,6 +19,7 @@ from autograder.source import (
     SourceFile,
     Submission,
     defined_names,
+    forget_programs,
     is_stub,
     slice_for,
 )
@@ -47,11 +48,14 @@ def grade_submission(
     server: Server, submission: Submission, options: Options, only: str | None = None
 ) -> list[Verdict]:
     """A verdict for every exercise that the submission is graded for."""
-    return [
-        Grading(server, submission, EXERCISES[name], options).verdict()
-        for name in asked_for(submission)
-        if only in (None, name)
-    ]
+    try:
+        return [
+            Grading(server, submission, EXERCISES[name], options).verdict()
+            for name in asked_for(submission)
+            if only in (None, name)
+        ]
+    finally:
+        forget_programs()
 
 
 def asked_for(submission: Submission) -> list[str]:
@@ -94,7 +98,15 @@ class Grading:
         self._files = submission.files
 
     def verdict(self) -> Verdict:
-        """Find the answer, run it apart, judge it."""
+        """Find the answer, run it apart, judge it; say so where the grader fails."""
+        try:
+            return self._verdict()
+        except SandboxError:
+            raise
+        except Exception as error:
+            return self._say("error", diagnosis.grader_fault(error))
+
+    def _verdict(self) -> Verdict:
         name = self.exercise.id
         try:
             file = self._file(name)
@@ -152,12 +164,6 @@ class Grading:
                 return self._judge().verdict(worker)
         except Stopped as stopped:
             return self._say(stopped.status, Diagnosis(None, stopped.message))
-        except SandboxError:
-            raise
-        except Exception:
-            # A reply made by hand can have any form; none may stop the grader.
-            found = Diagnosis(None, "What came back from your code is no answer.")
-            return self._say("crashed", found)
 
     def _judge(self) -> Judge:
         seed = self.options.seed(self.submission.name, self.exercise.id)
@@ -167,7 +173,8 @@ class Grading:
         self, file: SourceFile, cut: Slice, not_own: frozenset[str]
     ) -> AbstractContextManager[Worker]:
         parts, others = self._parts(not_own), self._others(file)
-        job = Job(self.exercise.id, cut.source, parts, file.path.name, others)
+        name, forbids = file.path.name, tuple(self.exercise.forbids)
+        job = Job(self.exercise.id, cut.source, parts, name, others, forbids)
         return self.server.worker(job, self.options.limits)
 
     def _parts(self, not_own: frozenset[str]) -> dict[str, str]:
@@ -205,16 +212,10 @@ class Grading:
         own = {name for name in used if self._own_part(name)}
         if not own:
             return verdict
-        guilty = next(
-            (
-                names
-                for names in (*({name} for name in sorted(own)), own)
-                if self._passes_without(file, frozenset(names))
-            ),
-            None,
-        )
-        if guilty is None:
-            return verdict
+        if not self._passes_without(file, frozenset(own)):
+            return verdict  # so it is wrong whosever parts it has
+        alone = (frozenset({name}) for name in sorted(own) if len(own) > 1)
+        guilty = next((one for one in alone if self._passes_without(file, one)), own)
         if verdict.status in ("timeout", "out_of_memory", "crashed"):
             return self._spared(file, guilty)
         names = " and ".join(f"`{name}`" for name in sorted(guilty))
@@ -242,9 +243,7 @@ class Grading:
         try:
             with self._worker(file, cut, names) as worker:
                 return self._judge().passes(worker)
-        except SandboxError:
-            raise
-        except Exception:  # it ended its process, or its reply has no form at all
+        except Stopped:
             return False
 
     def _stands_alone(self, cut: Slice) -> bool:

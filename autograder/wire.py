@@ -116,11 +116,18 @@ def _encode(value: Any, body: _Body, depth: int) -> Any:
 def _encode_tensor(tensor: torch.Tensor, body: _Body) -> dict[str, Any]:
     if tensor.dtype not in DTYPE_NAMES or tensor.layout is not torch.strided:
         raise WireError(f"can't send a {tensor.layout} tensor of {tensor.dtype}")
-    entry = {"dtype": DTYPE_NAMES[tensor.dtype], "shape": list(tensor.shape)}
-    if tensor.device.type == "meta":
-        return entry | {"meta": True}
-    if tensor.numel():
-        body.add(tensor)
+    if tensor.dim() > AXES_LIMIT:
+        raise WireError(f"can't send a tensor with more than {AXES_LIMIT} axes")
+    try:
+        entry = {"dtype": DTYPE_NAMES[tensor.dtype], "shape": list(tensor.shape)}
+        if tensor.device.type == "meta":
+            return entry | {"meta": True}
+        if tensor.numel():
+            body.add(tensor)
+    except RuntimeError as error:  # nested, without storage, of a class of its own
+        raise WireError(
+            f"can't send a tensor that holds no plain numbers ({error!s:.300})"
+        ) from error
     return entry
 
 

@@ -278,3 +278,20 @@ def test_the_deadline_holds_for_reading():
 def test_the_deadline_holds_for_writing():
     with pipe() as (_, here), pytest.raises(TimeoutError):
         wire.send(here, torch.zeros(1 << 20), wire.until(time.monotonic() + 0.05))
+
+
+@pytest.mark.parametrize(
+    ("tensor", "words"),
+    [
+        (lambda: torch.zeros([1] * 65), "more than 64 axes"),
+        (
+            lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+            "holds no plain numbers",
+        ),
+    ],
+    ids=["65 axes", "nested"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_tensor_that_cannot_be_sent_says_why(tensor, words):
+    with pytest.raises(WireError, match=words):
+        pack(tensor())

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from autograder.classroom.workers import CannotGrade
+from autograder.diagnosis import GRADER_FAULT
 from autograder.grading import Options, grade_submission
 from autograder.overview.feedback import feedback
 from autograder.report import Result
@@ -92,7 +93,7 @@ def _graded(item: Item) -> Graded:
     isolation = sandbox.isolation
     if item.kept is not None:  # what all of its exercises had
         isolation = [layer for layer in item.kept["isolation"] if layer in isolation]
-    return finished(result, isolation)
+    return finished(result, isolation, _faults(result))
 
 
 def _result(server: Server, submission: Submission, item: Item) -> Result:
@@ -109,6 +110,16 @@ def _result(server: Server, submission: Submission, item: Item) -> Result:
             ]
     error = None if verdicts else NOTHING
     return Result(name, tuple(verdicts), error, notes)
+
+
+def _faults(result: Result) -> str | None:
+    """What the grader itself has failed at, None where at nothing."""
+    told = [
+        f"{one.exercise}: {one.message.rstrip('.')}"
+        for one in result.verdicts
+        if one.mistake == GRADER_FAULT
+    ]
+    return f"{'; '.join(told)}; please report it" if told else None
 
 
 def finished(

@@ -220,8 +220,8 @@ def described(error: BaseException) -> dict[str, Any]:
         if not any(mark in frame.filename for mark in _OURS):
             line, number = (frame.line or "").strip(), frame.lineno or 0
     return {
-        "type": type(error).__name__,
-        "classes": [kind.__name__ for kind in type(error).__mro__][:8],
+        "type": type(error).__name__[:80],
+        "classes": [kind.__name__[:80] for kind in type(error).__mro__[:8]],
         "message": str(error)[:400],
         "line": line[:200],
         "number": number,

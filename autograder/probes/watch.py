@@ -54,13 +54,15 @@ FAMILIES: Mapping[str, Family] = {
         "torch's softmax",
         "softmax log_softmax _softmax _log_softmax _safe_softmax softmin "
         "gumbel_softmax cross_entropy cross_entropy_loss masked_softmax " + _SDPA,
-        "_softmax _log_softmax _safe_softmax _masked_softmax " + _SDPA_OPERATORS,
+        "_softmax _log_softmax _safe_softmax _masked_softmax _sparse_softmax "
+        "_sparse_log_softmax " + _SDPA_OPERATORS,
         "Softmax LogSoftmax Softmin Softmax2d CrossEntropyLoss MultiheadAttention",
     ),
     "rnn": _family(
         "torch's recurrent layers",
         "rnn_tanh rnn_relu rnn_tanh_cell rnn_relu_cell gru gru_cell lstm lstm_cell",
-        "rnn_tanh rnn_relu rnn_tanh_cell rnn_relu_cell mkldnn_rnn_layer _cudnn_rnn",
+        "rnn_tanh rnn_relu rnn_tanh_cell rnn_relu_cell gru gru_cell lstm lstm_cell "
+        "mkldnn_rnn_layer _cudnn_rnn",
         "RNN RNNCell RNNBase RNNCellBase GRU GRUCell LSTM LSTMCell",
     ),
     "attention": _family(

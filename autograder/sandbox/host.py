@@ -83,23 +83,27 @@ class Server:
         finally:
             worker.close()
 
-    def fork(self, limits: Limits, fds: list[int]) -> None:
-        """Have a worker forked that holds these descriptors: its line, its output."""
+    def fork(self, limits: Limits, fds: list[int]) -> int | None:
+        """Have a worker forked that holds these descriptors: its line, its output.
+
+        A descriptor that is ready once the worker has ended, where the system has such.
+        """
         for again in (False, True):
             try:
                 if self._line is None:
                     self._start()
-                answer = self._ask({"fork": asdict(limits)}, fds, FORK)
+                answer, alive = self._ask({"fork": asdict(limits)}, fds, FORK)
                 break
             except ServerDied as error:  # a learner's code has taken it down: once more
                 if again:
                     raise SandboxError(f"the sandbox doesn't run: {error}") from error
         if "failed" in answer:
             raise SandboxError(f"the sandbox makes no worker: {answer['failed']}")
+        return alive[0] if alive else None
 
     def end_worker(self, grace: float) -> dict[str, Any]:
         """End the worker and its like; how it ended. Raises ServerDied."""
-        return self._ask({"stop": grace}, (), STOP)
+        return self._ask({"stop": grace}, (), STOP)[0]
 
     def close(self) -> None:
         """End the server and whatever it has started."""
@@ -119,13 +123,13 @@ class Server:
 
     def _ask(
         self, message: dict[str, Any], fds: Sequence[int], seconds: float
-    ) -> dict[str, Any]:
+    ) -> tuple[dict[str, Any], list[int]]:
         if self._line is None:
             raise ServerDied("it isn't running")
         try:
             self._line.settimeout(seconds)
             control.write(self._line, message, fds)
-            return control.read(self._line)[0]
+            return control.read(self._line)
         except (EOFError, OSError, ValueError) as error:
             self.close()
             raise ServerDied(str(error)) from error
@@ -139,7 +143,7 @@ class Server:
         with tempfile.TemporaryFile() as errors:
             try:
                 self._launch(errors)
-                answer = self._ask(setup, (), START)
+                answer, _ = self._ask(setup, (), START)
             except (ServerDied, OSError) as error:
                 errors.seek(0)
                 lines = errors.read().decode(errors="replace").strip().splitlines()

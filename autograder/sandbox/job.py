@@ -20,6 +20,7 @@ class Limits:
     file_size: int = 16 << 20  # bytes a file; four times that for all files
     output: int = 4 << 20  # bytes printed; a tensor in every call is no flood
     reply: int = 64 << 20  # bytes a reply
+    replies: int = 128 << 20  # bytes of all replies together, as they lie in memory
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Job:
 
     `source` is all of their code that the answer needs, and defines `name`. `parts` are
     the sources of what `from autograder.parts import …` offers, `modules` those of the
-    other files of the same submission, which it may import by name.
+    other files of the same submission, which it may import by name. `forbids` are the
+    families of built-ins that are not to be had.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Job:
     parts: dict[str, str] = field(default_factory=dict)
     filename: str = "answer.py"
     modules: dict[str, str] = field(default_factory=dict)
+    forbids: tuple[str, ...] = ()
 
 
 class Stopped(Exception):

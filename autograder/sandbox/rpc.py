@@ -14,6 +14,7 @@ from .. import wire
 from ..probes import PROBES
 from .control import ServerDied
 from .job import LINE_LOST, STATUSES, Job, Limits, Status, Stopped
+from .reply import has_form, weight
 
 if TYPE_CHECKING:
     from .host import Server
@@ -27,6 +28,10 @@ class Flood(Exception):
     """It printed more than it may."""
 
 
+class TooMuch(Exception):
+    """Its replies together are more than the grader keeps."""
+
+
 class Worker:
     """Runs probes beside a learner's code. Made by `Server.worker`."""
 
@@ -34,10 +39,12 @@ class Worker:
         self.server, self.job, self.limits = server, job, limits
         self.stopped: Stopped | None = None
         self._left = limits.wall  # seconds of waiting that remain
+        self._room = limits.replies  # bytes that its replies may still take
         self._deadline = 0.0
         self._number = 0  # of the last request
         self._line: socket.socket | None = None
         self._out = -1
+        self._alive: int | None = None  # a descriptor: ready when the worker has ended
         self._printed = 0
         self._tail = b""
 
@@ -48,7 +55,7 @@ class Worker:
         self._out, out = os.pipe()
         os.set_blocking(self._out, False)
         try:
-            self.server.fork(self.limits, [line.fileno(), out])
+            self._alive = self.server.fork(self.limits, [line.fileno(), out])
         finally:
             line.close()
             os.close(out)
@@ -88,6 +95,9 @@ class Worker:
         if self._out >= 0:
             os.close(self._out)
             self._out = -1
+        if self._alive is not None:
+            os.close(self._alive)
+            self._alive = None
 
     # --- one request ---
 
@@ -106,7 +116,11 @@ class Worker:
         self._number += 1
         with self._waiting() as fd:
             limit = self.limits.reply + wire.HEAD_LIMIT
-            return self._reply(wire.receive(fd, self._wait, limit))
+            answer = wire.receive(fd, self._wait, limit)
+            self._room -= weight(answer)
+            if self._room < 0:
+                raise TooMuch
+            return self._reply(answer)
 
     @contextmanager
     def _waiting(self) -> Iterator[int]:
@@ -136,6 +150,9 @@ class Worker:
         except Flood:
             printed = f"It printed more than {limits.output:,} bytes."
             raise self._end("crashed", printed) from None
+        except TooMuch:
+            much = f"Its results take more than {limits.replies >> 20:,} MiB in all."
+            raise self._end("crashed", much) from None
         except wire.WireError as error:
             raise self._no_answer() from error
         except (EOFError, OSError) as error:
@@ -144,25 +161,31 @@ class Worker:
     def _reply(self, answer: Any) -> dict[str, Any]:
         if not isinstance(answer, dict) or answer.get("id") != self._number:
             raise self._no_answer()
-        if isinstance(reply := answer.get("reply"), dict):
+        if isinstance(reply := answer.get("reply"), dict) and has_form(reply):
             return reply
         match answer.get("stopped"):
-            case (str(status), str(message)) if status in STATUSES:
+            case (str(status), str(message)) if status in STATUSES and message.strip():
                 raise self._end(status, clean(message)[:MESSAGE_LENGTH])  # type: ignore[arg-type]
         raise self._no_answer()
 
     def _wait(self, fd: int, event: int) -> None:
-        """Until the line is ready; meanwhile what is printed is taken in."""
+        """Until the line is ready; meanwhile what is printed is taken in.
+
+        Raises EOFError when the worker has ended: a child of its own may hold the line.
+        """
         while (left := self._deadline - time.monotonic()) > 0:
             poll = select.poll()
             poll.register(fd, event)
-            if self._out >= 0:
-                poll.register(self._out, select.POLLIN)
+            for more in (self._out, self._alive):
+                if more is not None and more >= 0:
+                    poll.register(more, select.POLLIN)
             ready = dict(poll.poll(left * 1000))
             if self._out in ready:
                 self._drain()
             if fd in ready:
                 return
+            if self._alive in ready:
+                raise EOFError("the worker has ended")
         raise TimeoutError
 
     def _drain(self) -> None:

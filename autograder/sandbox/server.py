@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import socket
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -67,11 +68,14 @@ def _serve(line: socket.socket, setup: Setup) -> NoReturn:
         except (EOFError, OSError):  # the grader is done, or gone
             nursery.clear()
             os._exit(0)
+        alive = None
         try:
-            answer = nursery.answer(message, fds)
+            answer, alive = nursery.answer(message, fds)
         except Exception as error:
             answer = {"failed": f"{type(error).__name__}: {error}"}
-        control.write(line, answer)
+        control.write(line, answer, [] if alive is None else [alive])
+        if alive is not None:
+            os.close(alive)
 
 
 def _prepare(setup: Setup) -> list[str]:
@@ -114,10 +118,14 @@ class Nursery:
         own_view = self.setup.has("own view of the files")
         self.scratch = Scratch(None if own_view else self.setup.base)
 
-    def answer(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+    def answer(
+        self, message: dict[str, Any], fds: list[int]
+    ) -> tuple[dict[str, Any], int | None]:
+        """The answer, and a descriptor by which a worker's end is seen."""
         if "fork" in message:
-            return self.fork(Limits(**message["fork"]), fds)
-        return self.stop(message["stop"])
+            answer = self.fork(Limits(**message["fork"]), fds)
+            return answer, _seen_to_end(answer["pid"])
+        return self.stop(message["stop"]), None
 
     def fork(self, limits: Limits, fds: list[int]) -> dict[str, Any]:
         from . import worker
@@ -155,6 +163,15 @@ class Nursery:
         if self.folder:
             self.scratch.remove(self.folder)
             self.folder = ""
+
+
+def _seen_to_end(pid: int) -> int | None:
+    """A descriptor that is ready once the process has ended; None where there is no
+    such thing."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return os.pidfd_open(pid)
+    return None
 
 
 def _end(pid: int, grace: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from torch import nn
 from .. import wire
 from ..probes import run
 from ..probes.watch import FAMILIES, Watch
-from . import layers, scratch, stand_in
+from . import absent, layers, scratch, stand_in
 from .job import LINE_LOST, Job, Limits
 from .layers import Setup
 from .loading import Parts, Siblings, explain, load, tells_lack_of_memory
@@ -131,6 +131,8 @@ class Service:
             reply = run(request["probe"], self.theirs, request["x"], self.parts)
             if tells_lack_of_memory(reply):
                 raise MemoryError
+            if absent.tried:
+                reply["called"] = sorted({*reply.get("called", ()), *absent.tried})
             return {"id": request["id"], "reply": reply}
         except BaseException as error:
             return self._stopped(request, error)
@@ -140,6 +142,7 @@ class Service:
         self.parts = Parts(job.parts)
         stand_in.install(self.parts)
         sys.meta_path.insert(1, Siblings(job.modules))
+        absent.take_away(job.forbids)
         self.theirs = load(job.source, job.name, MODULE, job.filename)
 
     def _stopped(self, request: dict[str, Any], error: BaseException) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from .folders import (
     submission_from,
 )
 from .parsing import parsed
+from .program import forget_programs
 from .slicing import Slice, defined_names, is_stub, slice_for
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "contents_of",
     "defined_names",
     "find",
+    "forget_programs",
     "is_stub",
     "parsed",
     "read_file",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_BYTES = 20_000_000
+MAX_CODE = 200_000  # characters of code: reading them takes a thousand times as much
 ENDINGS = (".ipynb", ".py")
 
 
@@ -32,6 +33,11 @@ class SourceFile:
     cells: tuple[str, ...]
     chapter: int | None = None
 
+    @property
+    def length(self) -> int:
+        """How many characters of code it holds."""
+        return sum(map(len, self.cells))
+
 
 def read_file(path: str | Path) -> SourceFile:
     """Read a notebook or `.py` file; UnreadableError says why it can't be."""
@@ -44,11 +50,18 @@ def parse_file(path: Path, data: bytes) -> SourceFile:
     if not data.strip():
         raise UnreadableError("the file is empty; save your work and hand it in again")
     if path.suffix.lower() == ".py":
-        return SourceFile(path, (_python_text(data),))
-    if path.suffix.lower() == ".ipynb":
+        file = SourceFile(path, (_python_text(data),))
+    elif path.suffix.lower() == ".ipynb":
         notebook = _notebook(data)
-        return SourceFile(path, tuple(_code_cells(notebook)), _chapter(notebook))
-    raise UnreadableError("it is neither a notebook (.ipynb) nor a .py file")
+        file = SourceFile(path, tuple(_code_cells(notebook)), _chapter(notebook))
+    else:
+        raise UnreadableError("it is neither a notebook (.ipynb) nor a .py file")
+    if file.length > MAX_CODE:
+        raise UnreadableError(
+            f"its code is longer than {MAX_CODE:,} characters; hand in what the "
+            "exercises need, without data written into it"
+        )
+    return file
 
 
 def bytes_of(path: Path) -> bytes:

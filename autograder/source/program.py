@@ -157,7 +157,7 @@ class Program:
         return {name: Effects(functions[name]) for name in called & functions.keys()}
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=128)  # a submission's files: each is asked for every exercise
 def program_of(cells: tuple[str, ...]) -> Program:
     """Read the cells, once for all the exercises in them."""
     was_enabled = gc.isenabled()
@@ -167,6 +167,11 @@ def program_of(cells: tuple[str, ...]) -> Program:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def forget_programs() -> None:
+    """Free what was kept of the cells that were read; the next ones are others."""
+    program_of.cache_clear()
 
 
 def body_of_cell_magic(node: ast.stmt) -> str | None:

@@ -7,6 +7,7 @@ from .program import Program
 from .statements import BUILTINS, Statement
 
 END = 1 << 60  # the position after the last statement
+MAX_STEPS = 20_000  # hundreds are usual; more was not written by hand
 # The built-in names that `from torch import *` or `from numpy import *` replaces.
 REPLACED = frozenset(
     "abs all any bool complex divmod float int max min pow range round sum".split()
@@ -27,6 +28,7 @@ def needed_for(
     asked: set[tuple[str, int]] = set()
     unbound: set[str] = set()
     questions = [(name, END)]
+    steps = 0
     while questions:
         question = questions.pop()
         if question in asked or question[0] in provided:
@@ -40,6 +42,9 @@ def needed_for(
                 unbound.add(wanted)
             if wanted not in BUILTINS or wanted in REPLACED:
                 found = [*found, *program.stars]
+        steps += len(found)
+        if steps > MAX_STEPS:
+            raise found[0].too_entangled()
         for statement in found:
             needed.add(statement.index)
             first[at].add(statement.index)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .broken import broken_cell
+from .broken import BrokenCell, broken_cell
 from .scopes import (
     Function,
     Reads,
@@ -72,6 +72,11 @@ class Statement:
         except RecursionError as problem:
             source = "\n".join(self.lines)
             raise broken_cell(problem, source, *self.places[0]) from None
+
+    def too_entangled(self) -> BrokenCell:
+        """That what it needs is more than can be followed."""
+        message = "too many statements change what they need of one another"
+        return BrokenCell(*self.places[0], self.lines[0].strip()[:200], message)
 
     @cached_property
     def certain(self) -> set[str]:

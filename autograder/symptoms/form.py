@@ -140,6 +140,16 @@ def tell_kind(first: Evidence, fault: Fault) -> Diagnosis:
 
 
 def form_of(value: Any) -> str:
+    """What something is, in a few words."""
+    form = _form_of(value)
+    return form if len(form) <= _FORM else f"{form[:_FORM]}…"
+
+
+#: How many characters tell what came back: a text may be a whole book.
+_FORM = 100
+
+
+def _form_of(value: Any) -> str:
     if isinstance(value, Mapping):
         kind = str(value.get("kind"))
         if kind == "tensor":
@@ -197,6 +207,14 @@ def _gone(first: Evidence, expected: list[int], actual: list[int]) -> str:
 
 def _axes_counted(shape: list[int]) -> str:
     return "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
+
+
+def tell_elsewhere(first: Evidence, fault: Fault) -> Diagnosis:
+    message = (
+        f"{your(fault)} is on the device {fault.actual.device}, where the inputs are "
+        f"on {fault.expected.device}: results stay there."
+    )
+    return Diagnosis("wrong-device", message)
 
 
 def tell_dtype(first: Evidence, fault: Fault) -> Diagnosis:

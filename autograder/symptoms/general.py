@@ -9,6 +9,7 @@ from autograder.definition import Exercise
 from autograder.symptoms.flow import tell_device, tell_gradient, tell_refusal
 from autograder.symptoms.form import (
     tell_dtype,
+    tell_elsewhere,
     tell_error,
     tell_kind,
     tell_parameters,
@@ -108,6 +109,7 @@ _TELLERS = {
     "parameters": tell_parameters,
     "kind": tell_kind,
     "shape": tell_shape,
+    "device": tell_elsewhere,
     "dtype": tell_dtype,
     "finite": tell_finite,
     "value": tell_value,

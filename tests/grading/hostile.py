@@ -610,6 +610,6 @@ def answer(family, code):
     if "def attention_scores" in code:
         return code
     head = "def attention_scores(Q, K):\n"
-    if family == "shortcut":
+    if family.endswith("shortcut"):
         head = "def scaled_dot_product_attention(Q, K, V, mask=None):\n"
     return head + "".join(f"    {line}\n" for line in code.splitlines())

@@ -14,12 +14,14 @@ from autograder.grading import Options, grade_submission
 from autograder.sandbox import PLAIN, Limits, Server
 from autograder.source import collect
 from autograder.verdict import STATUSES
+from tests.grading import hostile, sly
 from tests.grading.handed_in import PROJECT, script
-from tests.grading.hostile import FAMILIES, answer
+from tests.grading.hostile import answer
 
+FAMILIES = hostile.FAMILIES | sly.FAMILIES
 ROOT = Path(__file__).parents[2]
 SECRET = "the key of all inputs"
-LIMITS = Limits(wall=20, cpu=5, memory=256 << 20, output=1 << 20, reply=1 << 24)
+LIMITS = Limits(20, 5, 256 << 20, output=1 << 20, reply=1 << 24, replies=1 << 24)
 BRIEF = Limits(wall=3, cpu=1, memory=256 << 20)  # where the point is to hang
 ROWS = [(family, name) for family, rows in FAMILIES.items() for name in rows]
 

@@ -218,3 +218,24 @@ def test_link_put_in_the_place_of_a_file_is_not_followed(tmp_path, monkeypatch):
     path.symlink_to(secret)
     monkeypatch.setattr(type(path), "lstat", type(path).stat)  # as if it came later
     assert "can't be opened" in why(path)
+
+
+def test_code_longer_than_anybody_writes_is_not_read(tmp_path):
+    comment = "# " + "x" * files.MAX_CODE
+    assert "code is longer than 200,000 characters" in why(
+        written(tmp_path, comment, "ada.py")
+    )
+    data = json.dumps(
+        {"cells": [{"cell_type": "code", "source": "x" * 150_000}] * 2}
+    ).encode()
+    assert "code is longer than" in why(written(tmp_path, data, "ada.ipynb"))
+
+
+def test_outputs_and_text_may_be_longer(tmp_path):
+    long = "x" * files.MAX_CODE
+    cells = [
+        {"cell_type": "code", "source": "y = 1", "outputs": [long]},
+        {"cell_type": "markdown", "source": long},
+    ]
+    path = written(tmp_path, json.dumps({"cells": cells}).encode(), "ada.ipynb")
+    assert files.read_file(path).cells == ("y = 1",)

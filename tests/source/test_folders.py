@@ -199,3 +199,13 @@ def test_names_hold_nothing_but_characters_to_print(tmp_path):
 
 def test_names_that_cleaning_makes_equal_are_told_apart():
     assert names_for([Path("/a\n.py"), Path("/a\t.py")]) == ["a_", "a_ (2)"]
+
+
+def test_too_much_code_in_a_submission(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "MAX_CODE", 20)
+    (tmp_path / "ada").mkdir()
+    for name in "one", "two", "three":
+        (tmp_path / "ada" / f"{name}.py").write_text("x = 12345")
+    (submission,) = collect([tmp_path])
+    assert submission.error is not None
+    assert "the folder's code is longer than 20 characters" in submission.error

@@ -546,3 +546,20 @@ def test_threads_may_read_side_by_side():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda each: slice_for(each, "f"), cells))
     assert all(each is not None for each in found)
+
+
+def test_statements_that_all_change_one_another_are_given_up():
+    lines = ["g = []"]
+    for _ in range(300):
+        lines += ["def f():", "    global g", "    g.append(f())", "f()"]
+    cell = "\n".join([*lines, "def answer(x):", "    return g"])
+    with pytest.raises(BrokenCell, match="too many statements change what they need"):
+        slice_for([cell], "answer")
+
+
+def test_many_statements_in_a_row_are_not_too_many():
+    chain = "\n".join(f"v{i} = v{i - 1} + 1" for i in range(1, 3000))
+    cell = f"v0 = 0\n{chain}\ndef answer(x):\n    return v2999"
+    found = slice_for([cell], "answer")
+    assert found is not None
+    assert len(found.source.splitlines()) > 3000

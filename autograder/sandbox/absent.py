@@ -1,0 +1,85 @@
+"""Forbidden built-ins, taken away: in a worker a call of one raises.
+
+What only watches, from Python, sees no other thread and can be switched off by what it
+watches. So torch's own kernels are replaced, for every thread and whatever is called on
+the way to them. It is done in the worker that runs the answer, and in no other process.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import Any, NoReturn
+
+import torch
+from torch import nn
+
+from ..probes.watch import FAMILIES
+
+#: Modules whose functions are Python: wrappers, and the same built-ins written anew.
+WRITTEN = (
+    "torch.nn.functional",
+    "torch._refs",
+    "torch._refs.nn.functional",
+    "torch._decomp.decompositions",
+)
+
+tried: set[str] = set()  # the families that were called all the same
+
+_kernels: list[Any] = []  # they last as long as this
+
+
+class ForbiddenBuiltin(RuntimeError):
+    """Raised in the place of a built-in that was taken away."""
+
+
+def take_away(families: Iterable[str]) -> None:
+    """Let every call of these families' operators, functions and modules raise."""
+    for name in families:
+        family = FAMILIES[name]
+        refuse = _refusal(name)
+        _replace_kernels(family.operators, refuse)
+        _replace_functions(family.functions | family.operators, refuse)
+        for kind in family.modules:
+            if hasattr(nn, kind):
+                getattr(nn, kind).forward = refuse
+
+
+def _refusal(name: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        tried.add(name)
+        raise ForbiddenBuiltin(
+            f"this uses {FAMILIES[name].spelled}, which the exercise asks you to write"
+        )
+
+    return refuse
+
+
+def _replace_kernels(operators: Iterable[str], refuse: Callable[..., NoReturn]) -> None:
+    library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there was a kernel before
+        for operator in _known(operators):
+            for overload in getattr(torch.ops.aten, operator).overloads():
+                ending = "" if overload == "default" else f".{overload}"
+                library.impl(operator + ending, refuse, "CPU")  # type: ignore[no-untyped-call]
+    _kernels.append(library)
+
+
+def _known(operators: Iterable[str]) -> list[str]:
+    """Those that this version of torch has."""
+    return sorted(one for one in operators if hasattr(torch.ops.aten, one))
+
+
+def _replace_functions(names: Iterable[str], refuse: Callable[..., NoReturn]) -> None:
+    for module in filter(None, map(sys.modules.get, WRITTEN)):
+        for name in names:
+            if isinstance(getattr(module, name, None), FunctionType):
+                setattr(module, name, refuse)
+    table: Mapping[Any, Any] = getattr(
+        sys.modules.get("torch._decomp"), "decomposition_table", {}
+    )
+    wanted = set(names)
+    for operator in table:
+        if operator.name().partition("::")[2].partition(".")[0] in wanted:
+            table[operator] = refuse  # type: ignore[index]
