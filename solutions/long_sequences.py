@@ -5,7 +5,6 @@ from einops import einsum, rearrange
 from torch.nn import functional as F
 
 from solutions.attention import attention_scores
-from solutions.masks import causal_mask
 
 
 def attention_flops(n, d_model):
@@ -49,36 +48,34 @@ def online_softmax_sum(score_blocks, value_blocks):
 def tiled_attention(Q, K, V, block_size, causal=False):
     """Attend tile by tile: exact, and the n x m weights are never there all at once.
 
-    Q (..., n, d_k), K (..., m, d_k), V (..., m, d_v) -> (..., n, d_v). A tile is
-    block_size queries by block_size keys, less at the ends. causal needs n = m.
+    Q (B, h, n, d_k), K (B, h, m, d_k), V (B, h, m, d_v) -> (B, h, n, d_v). A tile is
+    block_size queries by block_size keys, fewer at the ends. causal needs n = m.
 
-    Dao et al. 2022, algorithm 1.
+    Dao et al. 2022, algorithm 1; queries in the outer loop, as in Dao 2024.
     """
+
+    def tiles(start, end):  # the scores of a block of queries, block of keys by block
+        queries = Q[..., start : start + block_size, :]
+        for at in range(0, end, block_size):
+            scores = attention_scores(queries, K[..., at : at + block_size, :])
+            if causal:
+                future = torch.ones_like(scores, dtype=torch.bool).triu(start - at + 1)
+                scores = scores.masked_fill(future, -torch.inf)
+            yield scores
+
     outputs = []
     for start in range(0, Q.shape[-2], block_size):
-        queries = Q[..., start : start + block_size, :]
         end = start + block_size if causal else K.shape[-2]  # later keys are skipped
-        keys = K[..., :end, :].split(block_size, dim=-2)
         values = V[..., :end, :].split(block_size, dim=-2)
-        outputs.append(online_softmax_sum(score_tiles(queries, keys, causal), values))
+        outputs.append(online_softmax_sum(tiles(start, end), values))
     return torch.cat(outputs, dim=-2)
-
-
-def score_tiles(queries, keys, causal):
-    """Score tile after tile of keys; if causal, the last one is the queries' own."""
-    for tile in keys[:-1]:
-        yield attention_scores(queries, tile)
-    scores = attention_scores(queries, keys[-1])
-    if causal:
-        future = ~causal_mask(queries.shape[-2]).to(queries.device)
-        scores = scores.masked_fill(future, -torch.inf)
-    yield scores
 
 
 def linear_attention(Q, K, V):
     """Attend causally with weights φ(q)·φ(k) in place of e^(q·k): no n x n anything.
 
-    Q (..., n, d), K (..., n, d), V (..., n, d_v) -> (..., n, d_v), φ(x) = elu(x) + 1.
+    Q (B, h, n, d), K (B, h, n, d), V (B, h, n, d_v) -> (B, h, n, d_v), and φ(x) is
+    elu(x) + 1.
 
     Katharopoulos et al. 2020, equations 7 and 9 to 12.
     """

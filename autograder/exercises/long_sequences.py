@@ -14,8 +14,9 @@ from autograder.twins.flops import ATTENTION, FEED_FORWARD, attention, feed_forw
 from autograder.twins.linear import LINEAR, linear
 from autograder.twins.online import ONLINE, online
 from autograder.twins.tiles import TILED, tiled
-from solutions.attention import attention_scores
-from solutions.masks import causal_mask
+from solutions.attention import attention_scores, scaled_dot_product_attention
+from solutions.masks import causal_mask, masked_softmax
+from solutions.warmup import stable_softmax
 
 CHAPTER = Chapter(12, "Long sequences", "12_long_sequences")
 
@@ -68,31 +69,43 @@ feed_forward_flops = Exercise(
 )
 
 
-def climbing(shape: str, scale: float = 3.0, mean: float = 0.0) -> Draw:
+def climbing(shape: str) -> Draw:
     """Scores whose highest comes late in half of the rows, and early in the others."""
 
     def make(sizes: list[int], generator: torch.Generator) -> Tensor:
-        numbers = torch.randn(sizes, generator=generator) * scale
-        slope = torch.linspace(-scale, scale, sizes[-1])
+        numbers = torch.randn(sizes, generator=generator) * 2
+        slope = torch.linspace(-3, 3, sizes[-1])
         rows = torch.arange(sizes[-2])[:, None] % 2 * 2 - 1
-        return ((numbers - rows * slope) * 10).round() / 10 + mean
+        return ((numbers - rows * slope) * 10).round() / 10
 
     return Draw(shape, make)
 
 
-def blocked(shape: str, keys: slice) -> Draw:
-    """Scores of which some are -inf, in some rows or in all."""
+def far_apart(shape: str, mean: int, between_rows: int = 0) -> Draw:
+    """Scores that are 32 apart in a row: one weighs all, in any dtype and rounding."""
+
+    def make(sizes: list[int], generator: torch.Generator) -> Tensor:
+        order = torch.rand(sizes, generator=generator).argsort(dim=-1)
+        rows = torch.arange(sizes[-2])[:, None] % 2 * between_rows
+        return (order - sizes[-1] + 1) * 32.0 - rows + mean
+
+    return Draw(shape, make)
+
+
+def blocked(shape: str, *blocks: slice) -> Draw:
+    """Scores of which some are -inf, in one row or in all."""
 
     def make(sizes: list[int], generator: torch.Generator) -> Tensor:
         scores = climbing(shape).make(sizes, generator)
-        scores[..., keys] = -torch.inf
-        scores[..., :1, 3:5] = -torch.inf
+        for keys in blocks:
+            scores[..., keys] = -torch.inf
+        scores[..., :1, 4] = -torch.inf
         return scores
 
     return Draw(shape, make)
 
 
-TWELVE = {"scores": climbing("... n 12"), "values": normal("... 12 d_v")}
+VALUES = normal("2 3 12 9")
 
 online_softmax_sum = Exercise(
     solutions.online_softmax_sum,
@@ -100,23 +113,43 @@ online_softmax_sum = Exercise(
     minutes=20,
     difficulty=4,
     probe="in_blocks",
-    forbids=["attention"],
+    uses=[stable_softmax],
     inputs={
-        "three blocks of 4 keys": TWELVE | {"blocks": "4 4 4"},
-        "ragged blocks of 5, 1, 3, 3 keys": TWELVE | {"blocks": "5 1 3 3"},
-        "one block": TWELVE | {"blocks": "12"},
-        "large scores": TWELVE
-        | {"scores": climbing("... n 12", 90.0), "blocks": "4 4 4"},
-        "scores far below zero": TWELVE
-        | {"scores": climbing("... n 12", mean=-300.0), "blocks": "4 4 4"},
-        "a block of -inf in the middle": TWELVE
-        | {"scores": blocked("... n 12", slice(3, 7)), "blocks": "3 4 5"},
-        "a first block of -inf": TWELVE
-        | {"scores": blocked("... n 12", slice(0, 3)), "blocks": "3 4 5"},
-        "eight blocks": {
-            "scores": climbing("... n 24"),
-            "values": normal("... 24 d_v"),
-            "blocks": "3 3 3 3 3 3 3 3",
+        "three blocks of 2 keys": {
+            "scores": climbing("... n 6"),
+            "values": normal("... 6 d_v"),
+            "blocks": "2 2 2",
+        },
+        "six blocks, counted": {"blocks": "4 4 4 4 4 4"},
+        "blocks of 5, 1, 4, 2 keys": {
+            "scores": climbing("2 3 5 12"),
+            "values": VALUES,
+            "blocks": "5 1 4 2",
+        },
+        "blocks that come from a generator": {
+            "scores": climbing("2 3 5 12"),
+            "values": VALUES,
+            "blocks": "4 4 4 from a generator",
+        },
+        "one block": {
+            "scores": climbing("2 3 5 12"),
+            "values": VALUES,
+            "blocks": "12",
+        },
+        "large scores": {
+            "scores": far_apart("2 3 5 12", mean=352, between_rows=320),
+            "values": VALUES,
+            "blocks": "4 4 4",
+        },
+        "scores far below zero": {
+            "scores": far_apart("2 3 5 12", mean=-160),
+            "values": VALUES,
+            "blocks": "4 4 4",
+        },
+        "whole blocks of -inf, the first one too": {
+            "scores": blocked("2 3 5 12", slice(0, 3), slice(6, 8)),
+            "values": VALUES,
+            "blocks": "3 3 2 4",
         },
     },
     twin=online,
@@ -140,9 +173,11 @@ def ones_give_ones(theirs: Theirs, x: Inputs) -> bool:
     return same(output, torch.ones_like(output))
 
 
-CROSS = {"Q": normal("... n d_k"), "K": normal("... m d_k"), "V": normal("... m d_v")}
-SELF = {"Q": normal("... T d_k"), "K": normal("... T d_k"), "V": normal("... T d_v")}
-LONG = {name: normal("1 1 64 d_k") for name in "QKV"}
+SELF = {
+    "Q": normal("B h T d_k"),
+    "K": normal("B h T d_k"),
+    "V": normal("B h T d_v"),
+}
 
 tiled_attention = Exercise(
     solutions.tiled_attention,
@@ -151,19 +186,27 @@ tiled_attention = Exercise(
     difficulty=4,
     probe="in_tiles",
     forbids=["attention"],
-    uses=[attention_scores, causal_mask, solutions.online_softmax_sum],
+    uses=[
+        stable_softmax,
+        attention_scores,
+        scaled_dot_product_attention,
+        causal_mask,
+        masked_softmax,
+        solutions.online_softmax_sum,
+    ],
     inputs={
-        "blocks of 2": SELF | {"block_size": 2},
-        "causal": SELF | {"block_size": 2, "causal": True},
         "n is no multiple of block_size": SELF | {"block_size": 3},
         "causal, and n is no multiple of block_size": SELF
-        | {"block_size": 3, "causal": True},
-        "more keys than queries": CROSS | {"block_size": 4},
-        "one block for all": SELF | {"block_size": 20},
-        "blocks of one": SELF | {"block_size": 1, "causal": True},
-        "large scores": SELF | {"Q": normal("... T d_k", 40.0), "block_size": 3},
-        "a long sequence": LONG | {"block_size": 4},
-        "a long causal sequence": LONG | {"block_size": 4, "causal": True},
+        | {"block_size": 5, "causal": True},
+        "more keys than queries": {"drawn": "2 3 5 7 10 9", "block_size": 5},
+        "one block for all": {
+            "drawn": "2 3 5 5 10 9",
+            "block_size": 20,
+            "causal": True,
+        },
+        "blocks of one": {"drawn": "2 3 4 4 10 9", "block_size": 1, "causal": True},
+        "large scores": {"drawn": "2 3 8 8 4 9", "block_size": 4, "apart": True},
+        "48 positions, counted": {"block_size": 8, "causal": True, "length": 48},
     },
     properties=[ones_give_ones],
     twin=tiled,
@@ -187,18 +230,14 @@ linear_attention = Exercise(
     difficulty=4,
     optional=True,
     probe="grown",
-    forbids=["attention"],
     inputs={
-        "eight positions": {
-            "Q": normal("... T d_k"),
-            "K": normal("... T d_k"),
-            "V": normal("... T d_v"),
-        },
+        "eight positions": SELF,
         "small numbers": {
-            "Q": normal("... T d", 0.1),
-            "K": normal("... T d", 0.1),
-            "V": normal("... T d"),
+            "Q": normal("2 3 5 12", 0.1),
+            "K": normal("2 3 5 12", 0.1),
+            "V": normal("2 3 5 9"),
         },
+        "384 positions, counted": {"length": 384},
     },
     properties=[ones_give_ones],
     twin=linear,

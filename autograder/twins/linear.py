@@ -1,6 +1,7 @@
 """Linear attention, with a switch wherever people slip, and the slips by name."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -47,7 +48,7 @@ def linear(
     return end((q.unsqueeze(-2) @ state).squeeze(-2), total)
 
 
-def quadratic(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+def quadratic(Q: Tensor, K: Tensor, V: Tensor) -> Any:
     weights = (phi(Q) @ phi(K).mT).tril()
     return weights @ V / weights.sum(-1, keepdim=True)
 
@@ -62,7 +63,7 @@ def prefixes(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     return torch.cat(rows, dim=-2)
 
 
-def softmax(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+def softmax(Q: Tensor, K: Tensor, V: Tensor) -> Any:
     n = Q.shape[-2]
     future = torch.ones(n, n, dtype=torch.bool, device=Q.device).triu(1)
     scores = (Q @ K.mT * Q.shape[-1] ** -0.5).masked_fill(future, -torch.inf)
@@ -133,6 +134,12 @@ LINEAR = [
         "own-position-left-out",
         "A position's own key and value are left out; each position sees itself too.",
         sums=(before, before),
+    ),
+    Mistake(
+        "summed-over-heads",
+        "The running sums go along axis 1, the heads; the sequence is the axis before "
+        "the features: -2, and -3 in the state.",
+        sums=(lambda x, dim: x.cumsum(1), lambda x, dim: x.cumsum(1)),
     ),
     Mistake(
         "scaled",

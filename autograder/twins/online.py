@@ -21,30 +21,37 @@ def online(
     score_blocks: Blocks,
     value_blocks: Blocks,
     *,
+    highest_of: Callable[[Tensor, Tensor], Tensor] = torch.maximum,
     shift: Callable[[Tensor], Tensor] = guarded,
+    weighed_from: Callable[[Tensor, Tensor], Tensor] = lambda scores, taken: taken,
     start: float = -torch.inf,
     fade: Callable[[Tensor, Tensor], Tensor] = lambda before, now: (before - now).exp(),
     fades: tuple[bool, bool] = (True, True),
+    from_zero: bool = False,
     keeps: tuple[bool, bool] = (True, True),
     power: Callable[[Tensor], Tensor] = torch.exp,
     along: int = -1,
     end: Callable[[Tensor, Tensor], Any] = lambda mix, total: mix / total,
 ) -> Any:
     """The twin of online_softmax_sum; `fades` and `keeps` of the total and the mix."""
-    highest = total = mix = None
+    highest: Any = None
+    total: Any = None
+    mix: Any = None
     for scores, values in zip(score_blocks, value_blocks, strict=True):
         if total is None:
-            before = torch.full_like(scores.sum(along, keepdim=True), start)
+            before: Any = torch.full_like(scores.sum(along, keepdim=True), start)
         else:
             before = highest
-        highest = torch.maximum(before, scores.amax(along, keepdim=True))
+        highest = highest_of(before, scores.amax(along, keepdim=True))
         taken = shift(highest)
-        weights = power(scores - taken)
+        weights = power(scores - weighed_from(scores, taken))
         factor = fade(before, taken)
         new = weights.sum(dim=along, keepdim=True), weights @ values
-        if total is None:
+        if total is None and not from_zero:
             total, mix = new
         else:
+            if total is None:
+                total, mix = (torch.zeros_like(one) for one in new)
             old = [
                 one * factor if fading else one
                 for one, fading in zip((total, mix), fades, strict=True)
@@ -83,9 +90,11 @@ def weighted_by_length(score_blocks: Blocks, value_blocks: Blocks) -> Tensor:
     return torch.stack([w * one for w, one in zip(weights, each, strict=True)]).sum(0)
 
 
-def divided_each_time(score_blocks: Blocks, value_blocks: Blocks) -> Tensor:
+def divided_each_time(score_blocks: Blocks, value_blocks: Blocks) -> Any:
     """Normalised after every block, and taken for unnormalised at the next."""
-    highest = total = out = None
+    highest: Any = None
+    total: Any = None
+    out: Any = None
     for scores, values in zip(score_blocks, value_blocks, strict=True):
         now = scores.amax(dim=-1, keepdim=True)
         if total is None:
@@ -102,20 +111,45 @@ def divided_each_time(score_blocks: Blocks, value_blocks: Blocks) -> Tensor:
     return out
 
 
-def not_shifted(score_blocks: Blocks, value_blocks: Blocks) -> Tensor:
+def not_shifted(score_blocks: Blocks, value_blocks: Blocks) -> Any:
     pairs = zip(score_blocks, value_blocks, strict=True)
     sums = [(s.exp().sum(-1, keepdim=True), s.exp() @ v) for s, v in pairs]
     return sum(mix for _, mix in sums) / sum(total for total, _ in sums)
 
 
-def first_highest(score_blocks: Blocks, value_blocks: Blocks) -> Tensor:
+def first_highest(score_blocks: Blocks, value_blocks: Blocks) -> Any:
     """The first block's largest score is taken off every block."""
     scores = list(score_blocks)
     taken = scores[0].amax(dim=-1, keepdim=True)
     return not_shifted([one - taken for one in scores], value_blocks)
 
 
-def two_passes(score_blocks: Blocks, value_blocks: Blocks) -> Tensor:
+def one_highest(score_blocks: Blocks, value_blocks: Blocks) -> Any:
+    """One highest score so far, for all rows together."""
+    highest = torch.tensor(-torch.inf)
+    total: Any = 0
+    mix: Any = 0
+    for scores, values in zip(score_blocks, value_blocks, strict=True):
+        before, highest = highest, highest.maximum(scores.amax())
+        taken = guarded(highest)
+        weights, factor = (scores - taken).exp(), (before - taken).exp()
+        total = total * factor + weights.sum(dim=-1, keepdim=True)
+        mix = mix * factor + weights @ values
+    return mix / total
+
+
+def by_index(score_blocks: Any, value_blocks: Any) -> Any:
+    _ = score_blocks[0], value_blocks[0]
+    return online(score_blocks, value_blocks)
+
+
+def by_length(score_blocks: Any, value_blocks: Any) -> Any:
+    _ = len(score_blocks), len(value_blocks)
+    return online(score_blocks, value_blocks)
+
+
+def two_passes(score_blocks: Blocks, value_blocks: Blocks) -> Any:
+    score_blocks = list(score_blocks)
     highest = torch.stack([one.amax(-1, keepdim=True) for one in score_blocks]).amax(0)
     weights = [(one - highest).exp() for one in score_blocks]
     total = sum(one.sum(-1, keepdim=True) for one in weights)
@@ -152,6 +186,13 @@ RESCALING = [
         "factor-inverted",
         "The factor is upside down: e^(old highest - new highest), which is 1 or less.",
         fade=lambda before, now: (now - before).exp(),
+    ),
+    Mistake(
+        "factor-inverted-from-zero",
+        "The factor is upside down: e^(old highest - new highest), which is 1 or less. "
+        "Yours is e^∞ at the first block, and ∞ times 0 is NaN.",
+        fade=lambda before, now: (now - before).exp(),
+        from_zero=True,
     ),
     Mistake(
         "never-divided",
@@ -191,6 +232,37 @@ ONLINE = [
         "The highest score starts at 0, not at -inf: where all scores are far below "
         "it, every weight becomes 0, and 0 / 0 is NaN.",
         start=0.0,
+    ),
+    Mistake(
+        "highest-of-the-block",
+        "The highest score is the last block's alone. It has to be the highest so far, "
+        "or what is kept from earlier blocks grows without bound, or is lost.",
+        highest_of=lambda before, now: now,
+    ),
+    Mistake(
+        "weighed-from-the-block",
+        "A block's weights are e^(score - the block's highest); take off the highest "
+        "so far, as it is for the sums.",
+        weighed_from=lambda scores, taken: guarded(scores.amax(-1, keepdim=True)),
+    ),
+    Mistake(
+        "one-highest-for-all-rows",
+        "One highest score serves all rows; where a row lies far below it, every "
+        "weight becomes 0, and 0 / 0 is NaN. Each row has its own: amax(-1, "
+        "keepdim=True).",
+        wrong=one_highest,
+    ),
+    Mistake(
+        "blocks-by-index",
+        "The blocks may come from a generator, which can't be indexed: go through "
+        "both with zip.",
+        wrong=by_index,
+    ),
+    Mistake(
+        "number-of-blocks",
+        "The blocks may come from a generator, which has no len: go through both with "
+        "zip.",
+        wrong=by_length,
     ),
     Mistake(
         "rows-not-by-themselves",
@@ -245,7 +317,7 @@ ONLINE = [
     ),
     Mistake(
         "two-passes",
-        "The blocks are read twice, once for the highest score and once more; one "
+        "The scores are gone through twice, once for the highest and once more; one "
         "pass is enough: rescale what is kept whenever a larger score comes.",
         wrong=two_passes,
     ),
