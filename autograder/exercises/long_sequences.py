@@ -173,6 +173,11 @@ def ones_give_ones(theirs: Theirs, x: Inputs) -> bool:
     return same(output, torch.ones_like(output))
 
 
+FEW = {
+    "Q": normal("B h n d_k"),
+    "K": normal("B h n d_k"),
+    "V": normal("B h n d_v"),
+}
 SELF = {
     "Q": normal("B h T d_k"),
     "K": normal("B h T d_k"),
@@ -186,6 +191,7 @@ tiled_attention = Exercise(
     difficulty=4,
     probe="in_tiles",
     forbids=["attention"],
+    words={"n": ("position", "positions")},
     uses=[
         stable_softmax,
         attention_scores,
@@ -195,9 +201,15 @@ tiled_attention = Exercise(
         solutions.online_softmax_sum,
     ],
     inputs={
-        "n is no multiple of block_size": SELF | {"block_size": 3},
-        "causal, and n is no multiple of block_size": SELF
-        | {"block_size": 5, "causal": True},
+        "n is no multiple of block_size": FEW | {"block_size": 3},
+        "causal, and n is no multiple of block_size": FEW
+        | {"block_size": 3, "causal": True},
+        "three blocks": {"drawn": "2 3 8 8 10 9", "block_size": 3},
+        "three blocks, causal": {
+            "drawn": "2 3 8 8 10 9",
+            "block_size": 3,
+            "causal": True,
+        },
         "more keys than queries": {"drawn": "2 3 5 7 10 9", "block_size": 5},
         "one block for all": {
             "drawn": "2 3 5 5 10 9",
@@ -206,7 +218,7 @@ tiled_attention = Exercise(
         },
         "blocks of one": {"drawn": "2 3 4 4 10 9", "block_size": 1, "causal": True},
         "large scores": {"drawn": "2 3 8 8 4 9", "block_size": 4, "apart": True},
-        "48 positions, counted": {"block_size": 8, "causal": True, "length": 48},
+        "40 positions, counted": {"block_size": 8, "causal": True, "length": 40},
     },
     properties=[ones_give_ones],
     twin=tiled,

@@ -200,6 +200,10 @@ RESCALING = [
         "to 1.",
         end=lambda mix, total: mix,
     ),
+]
+
+ONLINE = [
+    *RESCALING,
     Mistake(
         "earlier-total-forgotten",
         "The denominator is the last block's alone: add it to what came before.",
@@ -217,10 +221,6 @@ RESCALING = [
         power=torch.exp2,
         fade=lambda before, now: (before - now).exp2(),
     ),
-]
-
-ONLINE = [
-    *RESCALING,
     Mistake(
         "nan-for-blocked-rows",
         "A row that has seen nothing but -inf has -inf for its highest score, and -inf "
