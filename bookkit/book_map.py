@@ -43,6 +43,7 @@ PARTS = (  # from top to bottom
     Part(2, "Queries, keys, values", "what each head works with", "head"),
     Part(7, "Mask", "says who may see whom", "head"),
     Part(11, "KV cache", "remembers keys and values while it writes", "head"),
+    Part(12, "Tiles", "never hold all weights at once", "head"),
     Part(5, "Norm and residual", "leave the stream a way around each part", "block"),
     Part(4, "Positions", "say where a token stands", "machine"),
     Part(9, "Embedding", "turns each token into a vector", "machine"),

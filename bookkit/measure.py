@@ -1,10 +1,12 @@
-"""Measure a piece of code: how long it takes, and how much it multiplies."""
+"""Measure a piece of code: its time, its multiplications, its largest tensor."""
 
 import time
 from collections.abc import Callable
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
+
+from autograder.probes.blocks import Work
 
 
 def seconds(run: Callable[[], object], repeats: int = 5) -> float:
@@ -23,3 +25,10 @@ def multiplications(run: Callable[[], object]) -> int:
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         run()
     return counter.get_total_flops() // 2  # torch counts the additions too
+
+
+def largest_tensor(run: Callable[[], object]) -> int:
+    """How many numbers the largest tensor has that `run` makes; views hold none."""
+    with torch.no_grad(), Work() as work:
+        run()
+    return work.largest

@@ -7,6 +7,7 @@ reference and on each known mistake, and the judge compares what comes back.
 """
 
 from autograder.probes.basic import PROBES, run
+from autograder.probes.blocks import grown, in_blocks, in_tiles
 from autograder.probes.caches import attended, continued, remembered
 from autograder.probes.corruption import corruption
 from autograder.probes.counting import counting
@@ -18,11 +19,12 @@ from autograder.probes.sampling import filtering, sampling
 from autograder.probes.tokens import cutting, listed
 from autograder.probes.traces import traceless
 from autograder.probes.training import grouped, loss, rate, step
-from autograder.probes.widths import any_width
+from autograder.probes.widths import amount, any_width
 from autograder.probes.written import written, written_with_cache
 
 __all__ = ["PROBES", "run"]
 
+PROBES["amount"] = amount
 PROBES["any_width"] = any_width
 PROBES["attended"] = attended
 PROBES["block"] = block
@@ -32,7 +34,10 @@ PROBES["counting"] = counting
 PROBES["cutting"] = cutting
 PROBES["drawing"] = drawing
 PROBES["filtering"] = filtering
+PROBES["grown"] = grown
 PROBES["grouped"] = grouped
+PROBES["in_blocks"] = in_blocks
+PROBES["in_tiles"] = in_tiles
 PROBES["listed"] = listed
 PROBES["loss"] = loss
 PROBES["model"] = model

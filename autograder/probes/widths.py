@@ -28,3 +28,14 @@ def _common(value: Any) -> Any:
     if isinstance(value, Tensor) and value.dtype == torch.float64:
         return value.to(torch.float32)
     return value
+
+
+def amount(
+    theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A call that gives one number; a whole one may come as a float."""
+    reply = observe(theirs, x, {})
+    out = reply.get("out")
+    if isinstance(out, float) and out.is_integer():
+        return reply | {"kind": "int", "out": int(out)}
+    return reply

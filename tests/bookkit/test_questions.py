@@ -16,6 +16,11 @@ from solutions.architectures import mask_tokens
 from solutions.attention import attention_scores
 from solutions.feed_forward import FeedForward, SwiGLU, gelu
 from solutions.generation import filter_logits, kv_cache_bytes
+from solutions.long_sequences import (
+    attention_flops,
+    feed_forward_flops,
+    online_softmax_sum,
+)
 from solutions.masks import sliding_window_mask
 from solutions.minigpt import TransformerBlock
 from solutions.multihead import MultiHeadAttention
@@ -118,6 +123,22 @@ RECOMPUTED = {
     "clipped-to-five": clipped,
     "how-many-stay": kept_by_top_p,
     "a-cache-in-gigabytes": lambda: kv_cache_bytes(32, 8, 128, 8192) / 1e9,
+    "where-they-cross": lambda: next(
+        n
+        for n in range(1, 9999)
+        if attention_flops(n, 512) >= feed_forward_flops(n, 2048, 512)
+    ),
+    "a-higher-score-comes": lambda: (
+        online_softmax_sum(
+            # three keys with the score 1, then two more; a value for the denominator
+            [torch.ones(1, 3), torch.tensor([[3.0, 1.0]])],
+            [torch.zeros(3, 1), torch.tensor([[1.0], [0.0]])],
+        ).item()
+        ** -1
+    ),
+    "a-window-or-all": lambda: (
+        sum(range(1, 131_073)) / sum(min(i, 4096) for i in range(1, 131_073))
+    ),
 }
 DRAWN = {"spread-of-the-scores": 0.1, "how-many-masks": 2}  # uncertain by a little
 
