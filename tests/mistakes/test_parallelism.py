@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.render.plain import as_text
 from tests.mistakes.answers import check_source, named, slipped
 
 IMPORTS = """
@@ -310,6 +311,11 @@ def test_the_verdict_counts_the_calls():
     assert "Calls of all_reduce: 2, where 1 is asked for." in verdict.message
 
 
+def test_where_only_the_calls_are_wrong_no_equal_results_are_shown():
+    verdict = slipped(FFN, "y = all_reduce(partial)", "y = sum(partial)")
+    assert verdict.example is None
+
+
 MEAN = """
 import torch
 
@@ -405,6 +411,11 @@ def test_slip_in_averaging_is_named(right, slip, mistake):
 def test_wrong_bubble_is_named(formula, mistake):
     source = f"def pipeline_bubble(n_stages, n_microbatches):\n    return {formula}\n"
     assert check_source(source).mistake == mistake
+
+
+def test_a_long_name_and_its_value_stay_apart():
+    source = "def pipeline_bubble(n_stages, n_microbatches):\n    return 0.5\n"
+    assert "n_microbatches 8" in as_text(check_source(source))
 
 
 RIGHT = named(
