@@ -8,7 +8,7 @@ from bookkit.widgets.pictures import Picture, text
 from bookkit.widgets.theme import EMPTY
 
 FORWARD, BACKWARD = 1, 2  # units of time: a backward pass has twice the products
-UNIT, ROW, LEFT, TOP = 18, 26, 66, 30  # units of the drawing
+ROW, LEFT, TOP, LENGTH = 26, 66, 30, 340  # units of the drawing
 
 
 @dataclass(frozen=True)
@@ -85,39 +85,40 @@ def most_held(slots: Sequence[Slot], stage: int = 0) -> int:
     return most
 
 
-def pipeline_picture(p: int, m: int, kind: str, room: tuple[int, int]) -> Picture:
-    """Draw who works when: a row a stage, a column a unit of time.
+def pipeline_picture(p: int, m: int, kind: str, most: int) -> Picture:
+    """Draw who works when: a row a stage, time to the right, all of it as wide.
 
-    `room` is the most stages and micro-batches of any picture of the figure.
+    `most` is the most stages of any picture of the figure.
     """
     slots = timeline(p, m, kind)
-    length = max(one.end for one in slots)
+    unit = LENGTH / max(one.end for one in slots)
     body = text(LEFT, 14, "time →", MUTED)
     for stage in range(p):
         y = TOP + stage * ROW
         body += text(LEFT - 8, y + 16, f"stage {stage}", anchor="end")
         body += (
-            f"<rect x='{LEFT}' y='{y}' width='{length * UNIT - 2}' "
-            f"height='{ROW - 3}' fill='{EMPTY}'/>"
+            f"<rect x='{LEFT}' y='{y}' width='{LENGTH}' height='{ROW - 3}' "
+            f"fill='{EMPTY}'/>"
         )
-    body += "".join(_boxes(slots))
+    body += "".join(_boxes(slots, unit))
     idle = idle_share(slots)
     words = (
         f"{p} stages, {m} micro-batch{'es' * (m > 1)}: the stages stand idle for "
         f"{idle:.0%} of the time. Stage 0 remembers {most_held(slots)} at once."
     )
-    stages, micros = room
-    width = LEFT + UNIT * (FORWARD + BACKWARD) * (stages + micros - 1)
-    return Picture(body, width, TOP + ROW * stages, words)
+    return Picture(body, LEFT + LENGTH, TOP + ROW * most, words)
 
 
-def _boxes(slots: Sequence[Slot]) -> Iterator[str]:
+def _boxes(slots: Sequence[Slot], unit: float) -> Iterator[str]:
+    """A box for each pass, with its micro-batch's number where there is room."""
     for one in slots:
-        x, y = LEFT + one.start * UNIT, TOP + one.stage * ROW
-        width = (one.end - one.start) * UNIT - 2
+        x, y = LEFT + one.start * unit, TOP + one.stage * ROW
+        width = (one.end - one.start) * unit
         colour = PALETTE[0] if one.kind == "forward" else PALETTE[1]
         yield (
-            f"<rect x='{x}' y='{y}' width='{width}' height='{ROW - 3}' "
+            f"<rect x='{x:.1f}' y='{y}' width='{width - 1:.1f}' height='{ROW - 3}' "
             f"fill='{colour}'/>"
         )
-        yield text(x + width / 2, y + 16, str(one.micro), PAPER, anchor="middle")
+        if width > 9 + 5 * (one.micro > 9):
+            middle = x + width / 2 - 0.5
+            yield text(middle, y + 16, str(one.micro), PAPER, anchor="middle")

@@ -139,8 +139,8 @@ class Ranks:
         if waiting:
             who = f"rank{'s' * (len(waiting) > 1)} {' and '.join(waiting)}"
             raise RankError(
-                f"{who} of {self.world_size} not done after {timeout:g} s; a rank "
-                "waits for ever where another one doesn't make the same call"
+                f"{who} of {self.world_size} not done after {timeout:g} s: look for a "
+                "call that the others don't make"
             )
 
 

@@ -48,7 +48,7 @@ def test_taking_turns_remembers_less():
 
 
 def test_a_pipeline_is_drawn_with_its_idle_share():
-    picture = pipeline_picture(4, 8, "GPipe", (4, 8))
+    picture = pipeline_picture(4, 8, "GPipe", 4)
     assert picture.words.startswith("4 stages, 8 micro-batches: the stages stand idle")
     assert "for 27% of the time. Stage 0 remembers 8 at once." in picture.words
     assert picture.body.count("<rect") == 4 + 2 * 4 * 8

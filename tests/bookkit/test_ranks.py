@@ -90,7 +90,10 @@ def test_a_rank_sends_and_another_receives_with_functions_of_the_chapter(ranks):
             raises_on_one,
             "rank 1 of 2 raised ValueError: no data left (line 3 of the job)",
         ),
-        (called_by_one, "rank 0 of 2 not done after 3 s; a rank waits for ever where"),
+        (
+            called_by_one,
+            "rank 0 of 2 not done after 3 s: look for a call that the others",
+        ),
         (killed, "rank 1 of 2 ended without a word (signal 9)"),
     ],
 )
