@@ -28,6 +28,7 @@ Named = tuple[Mistake, ...]
 #: How many pairs are tried at most. A class can have thousands, at 5 ms each, and a
 #: learner waits; the mistakes that come first in a definition are the common ones.
 PAIRS = 400
+
 #: The mistake that is nobody's but the grader's.
 GRADER_FAULT = "grader-fault"
 

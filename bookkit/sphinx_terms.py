@@ -28,6 +28,7 @@ FORMS: dict[str, tuple[str, set[int]]] = {
     "attention weight": (r"[Aa]ttention\s+weights", set(range(16))),
     "batch": (r"[Bb]atch(?:es)?(?! norm)", set(range(16))),
     "block": (r"(?<!building )[Bb]locks?", {8, 9, 11}),
+    "bubble": (r"[Bb]ubbles?", {13}),
     "d_k": (r"(?<!, )d_k", {2, 3, 4, 8, 11, 12}),  # not inside a shape
     "decode": (r"[Dd]ecode", {11}),
     "embedding": (r"[Ee]mbeddings?", {4, 6, 9, 10}),
@@ -36,8 +37,10 @@ FORMS: dict[str, tuple[str, set[int]]] = {
     "key": (r"[Kk]eys?(?! idea| point| question)", {2, 3, 4, 7, 8, 11, 12}),
     "mask": (r"[Mm]asks?(?! out)", {2, 3, 4, 7, 9, 11}),
     "neuron": (r"[Nn]eurons?", {6}),
+    "micro-batch": (r"[Mm]icro-batch(?:es)?", {10, 13}),
     "projection": (r"[Pp]rojections?", {2, 3, 6, 8}),
     "query": (r"[Qq]uer(?:y|ies)", {2, 3, 4, 7, 8, 11, 12}),
+    "rank": (r"[Rr]anks?", {13}),
     "score": (r"[Ss]cores", {0, 2, 3, 4, 7}),
     "temperature": (r"[Tt]emperature", {11}),
     "value": (r"(?<=keys and )values|(?<=[Kk]eys, )values", {2, 3, 4, 7, 8, 11, 12}),

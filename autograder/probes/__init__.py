@@ -14,12 +14,13 @@ from autograder.probes.counting import counting
 from autograder.probes.drawing import drawing
 from autograder.probes.dropped import block
 from autograder.probes.models import model
+from autograder.probes.ranks import averaged, reduced, sharded
 from autograder.probes.residual import residual
 from autograder.probes.sampling import filtering, sampling
 from autograder.probes.tokens import cutting, listed
 from autograder.probes.traces import traceless
 from autograder.probes.training import grouped, loss, rate, step
-from autograder.probes.widths import amount, any_width
+from autograder.probes.widths import amount, any_width, fraction
 from autograder.probes.written import written, written_with_cache
 
 __all__ = ["PROBES", "run"]
@@ -27,6 +28,7 @@ __all__ = ["PROBES", "run"]
 PROBES["amount"] = amount
 PROBES["any_width"] = any_width
 PROBES["attended"] = attended
+PROBES["averaged"] = averaged
 PROBES["block"] = block
 PROBES["continued"] = continued
 PROBES["corruption"] = corruption
@@ -34,6 +36,7 @@ PROBES["counting"] = counting
 PROBES["cutting"] = cutting
 PROBES["drawing"] = drawing
 PROBES["filtering"] = filtering
+PROBES["fraction"] = fraction
 PROBES["grown"] = grown
 PROBES["grouped"] = grouped
 PROBES["in_blocks"] = in_blocks
@@ -42,9 +45,11 @@ PROBES["listed"] = listed
 PROBES["loss"] = loss
 PROBES["model"] = model
 PROBES["rate"] = rate
+PROBES["reduced"] = reduced
 PROBES["remembered"] = remembered
 PROBES["residual"] = residual
 PROBES["sampling"] = sampling
+PROBES["sharded"] = sharded
 PROBES["step"] = step
 PROBES["traceless"] = traceless
 PROBES["written"] = written

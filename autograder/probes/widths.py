@@ -1,4 +1,4 @@
-"""Call a function whose numbers may come back in any width.
+"""Call a function whose numbers may come back in any width, or be of any kind.
 
 Where the contract says "an int" or "float32 at least", int32 is as good as int64, and
 float64 as good as float32.
@@ -39,3 +39,17 @@ def amount(
     if isinstance(out, float) and out.is_integer():
         return reply | {"kind": "int", "out": int(out)}
     return reply
+
+
+def fraction(
+    theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A call whose number may be of any kind: 0 for 0.0, a Fraction, NumPy's own."""
+    return observe(lambda *given: _number(theirs(*given)), x, {})
+
+
+def _number(value: Any) -> Any:
+    lone = not isinstance(value, Tensor) or value.numel() == 1
+    if lone and hasattr(value, "__float__") and not isinstance(value, bool):
+        return float(value)
+    return value

@@ -61,6 +61,6 @@ def _block(label: str, columns: list[str], width: int = 0) -> list[str]:
     lines = []
     for i in range(height):
         cells = [column[i] if i < len(column) else "" for column in split]
-        start = f"    {label if i == 0 else '':<{LABEL - 2}}"
+        start = f"    {label if i == 0 else '':<{LABEL - 3}} "
         lines.append(start + "".join(f"{cell:<{width}}" for cell in cells))
     return lines

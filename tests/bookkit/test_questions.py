@@ -25,6 +25,7 @@ from solutions.masks import sliding_window_mask
 from solutions.minigpt import TransformerBlock
 from solutions.multihead import MultiHeadAttention
 from solutions.norms import rms_norm
+from solutions.parallelism import all_reduce_mean, pipeline_bubble
 from solutions.positions import alibi_bias, sinusoidal_positions
 from solutions.rnn import path_length
 from solutions.training import get_batch, next_token_loss
@@ -56,6 +57,13 @@ def read_by_head(number=3):
 def reached_by(window, layers):
     sees = sliding_window_mask(40, window).double()
     return 39 - sees.matrix_power(layers)[-1].nonzero().min().item()
+
+
+def say_of_a_target():
+    """What a target on a rank of 10 moves the mean, over one on a rank of 90."""
+    targets = [torch.zeros(10, requires_grad=True), torch.zeros(90, requires_grad=True)]
+    all_reduce_mean([[one.mean()] for one in targets])[0].backward()
+    return (targets[0].grad[0] / targets[1].grad[0]).item()
 
 
 def hidden_by_bert():
@@ -138,6 +146,10 @@ RECOMPUTED = {
     ),
     "a-window-or-all": lambda: (
         sum(range(1, 131_073)) / sum(min(i, 4096) for i in range(1, 131_073))
+    ),
+    "mean-of-means": say_of_a_target,
+    "bubble-of-eight": lambda: min(
+        m for m in range(99) if pipeline_bubble(8, m) <= 1 / 8
     ),
 }
 DRAWN = {"spread-of-the-scores": 0.1, "how-many-masks": 2}  # uncertain by a little
