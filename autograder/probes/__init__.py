@@ -12,6 +12,7 @@ from autograder.probes.corruption import corruption
 from autograder.probes.counting import counting
 from autograder.probes.drawing import drawing
 from autograder.probes.dropped import block
+from autograder.probes.inside import layered, lens, spread
 from autograder.probes.models import model
 from autograder.probes.residual import residual
 from autograder.probes.sampling import filtering, sampling
@@ -33,6 +34,8 @@ PROBES["cutting"] = cutting
 PROBES["drawing"] = drawing
 PROBES["filtering"] = filtering
 PROBES["grouped"] = grouped
+PROBES["layered"] = layered
+PROBES["lens"] = lens
 PROBES["listed"] = listed
 PROBES["loss"] = loss
 PROBES["model"] = model
@@ -40,6 +43,7 @@ PROBES["rate"] = rate
 PROBES["remembered"] = remembered
 PROBES["residual"] = residual
 PROBES["sampling"] = sampling
+PROBES["spread"] = spread
 PROBES["step"] = step
 PROBES["traceless"] = traceless
 PROBES["written"] = written
