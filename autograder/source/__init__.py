@@ -16,7 +16,7 @@ from .folders import (
     submission_from,
 )
 from .parsing import parsed
-from .slicing import Slice, defined_names, is_stub, slice_for
+from .slicing import Slice, defined_names, is_given, is_stub, slice_for
 
 __all__ = [
     "BrokenCell",
@@ -31,6 +31,7 @@ __all__ = [
     "contents_of",
     "defined_names",
     "find",
+    "is_given",
     "is_stub",
     "parsed",
     "read_file",
