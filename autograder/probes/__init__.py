@@ -8,6 +8,7 @@ reference and on each known mistake, and the judge compares what comes back.
 
 from autograder.probes.basic import PROBES, run
 from autograder.probes.caches import attended, continued, remembered
+from autograder.probes.clinic import decoder, depth, lookup, placed, rotating, taught
 from autograder.probes.corruption import corruption
 from autograder.probes.counting import counting
 from autograder.probes.drawing import drawing
@@ -31,20 +32,26 @@ PROBES["continued"] = continued
 PROBES["corruption"] = corruption
 PROBES["counting"] = counting
 PROBES["cutting"] = cutting
+PROBES["decoder"] = decoder
+PROBES["depth"] = depth
 PROBES["drawing"] = drawing
 PROBES["filtering"] = filtering
 PROBES["grouped"] = grouped
 PROBES["layered"] = layered
 PROBES["lens"] = lens
 PROBES["listed"] = listed
+PROBES["lookup"] = lookup
 PROBES["loss"] = loss
 PROBES["model"] = model
+PROBES["placed"] = placed
 PROBES["rate"] = rate
 PROBES["remembered"] = remembered
 PROBES["residual"] = residual
+PROBES["rotating"] = rotating
 PROBES["sampling"] = sampling
 PROBES["spread"] = spread
 PROBES["step"] = step
+PROBES["taught"] = taught
 PROBES["traceless"] = traceless
 PROBES["written"] = written
 PROBES["written_with_cache"] = written_with_cache
