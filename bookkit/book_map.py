@@ -52,6 +52,7 @@ PARTS = (  # from top to bottom
     Part(8, "Encoder, decoder, both", "three machines of the same parts", "around"),
     Part(9, "Block and model", "put the parts together", "around"),
     Part(10, "Training", "finds the numbers in all of it", "around"),
+    Part(14, "Looking inside", "what heads do, and what went wrong", "around"),
 )
 
 
