@@ -159,16 +159,16 @@ repair_drifting_cache = Repair(
     mistakes=[
         Mistake(
             "still-drifting",
-            "It still drifts: right for the first chunk, and further off with every "
-            "call after it. What is kept changes from call to call. Compare the keys "
+            "It still drifts: right for the first chunk, and off in every call after "
+            "it. What is kept changes from call to call. Compare the keys "
             "of one old token after each call.",
             wrong=patients.repair_drifting_cache,
         ),
         *ROTATING,
     ],
     hints=[
-        "The first call is right, the second a little off, the tenth far off. So what "
-        "is wrong isn't one call's arithmetic, but something that is handed from call "
+        "The first call is right, and every later one is off. So what is wrong "
+        "isn't one call's arithmetic, but something that is handed from call "
         "to call. Which two tensors are those?",
         "Pick one old token and print a few of its numbers in the cache after each "
         "call. What was remembered should never change. Which of the two tensors "
