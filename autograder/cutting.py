@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from autograder.registry import EXERCISES
-from autograder.source import Slice, defined_names, is_stub, parsed, slice_for
+from autograder.source import Slice, defined_names, parsed, slice_for
+from autograder.untouched import untouched
 
 
 def cut_out(
@@ -13,13 +14,13 @@ def cut_out(
 ) -> Slice | None:
     """What an answer needs of its cells; None where nothing there defines it.
 
-    Parts take the place of stubs that it uses, and of the exercises in `instead`.
+    Parts take the place of untouched exercises that it uses, and of those in `instead`.
     Raises BrokenCell where the answer stands in a cell that can't be read.
     """
     stubs = {
         one
         for one in EXERCISES.keys() & set(defined_names(cells))
-        if one != name and is_stub(cells, one)
+        if one != name and untouched(cells, one)
     }
     apart = sorted(stubs | set(instead))
     cut = slice_for(cells, name, apart)

@@ -84,6 +84,8 @@ class Exercise:
     returns     the names of the results, where there are several
     words       what an axis is called here, one and several: {"n": ("row", "rows")}
     without     what this exercise does not owe, out of OWED
+    broken      for a repair: the code that its cell gives, wrong as it stands; left as
+                it is, it counts as not attempted
     probe       from `autograder.probes`; by default a call, for a class build and call
     tolerance   relative to the largest expected value, in float32
     """
@@ -109,6 +111,7 @@ class Exercise:
     tolerance: float = 1e-5
     probe: str = ""
     optional: bool = False
+    broken: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         unknown = set(self.without) - set(OWED)

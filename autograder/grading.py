@@ -20,10 +20,10 @@ from autograder.source import (
     Submission,
     defined_names,
     forget_programs,
-    is_stub,
     slice_for,
 )
 from autograder.trials import seed_of
+from autograder.untouched import untouched
 from autograder.verdict import Diagnosis, Verdict
 
 ROOT = Path(__file__).parents[1]
@@ -114,7 +114,7 @@ class Grading:
                 if any(name in handed_in_as_parts(one) for one in self._files):
                     return self._say("forbidden", diagnosis.part_handed_in(name))
                 return self._say("missing")
-            if is_stub(file.cells, name):
+            if untouched(file.cells, name):
                 return self._say("not_attempted")
             cut = self._slice(file)
         except BrokenCell as error:
@@ -132,7 +132,7 @@ class Grading:
         return verdict
 
     def _file(self, name: str) -> SourceFile | None:
-        """The file that defines an exercise: the last that does more than a stub."""
+        """The file that defines an exercise: the last that was written in."""
         found = None
         for file in self._files:
             try:
@@ -140,7 +140,7 @@ class Grading:
             except BrokenCell:
                 defines = False
             if defines or _in_broken_cell(file, name):
-                if found is None or not is_stub(file.cells, name):
+                if found is None or not untouched(file.cells, name):
                     found = file
         return found
 
@@ -197,7 +197,7 @@ class Grading:
     def _own_part(self, name: str) -> str | None:
         for file in reversed(self._files):
             try:
-                if name not in defined_names(file.cells) or is_stub(file.cells, name):
+                if name not in defined_names(file.cells) or untouched(file.cells, name):
                     continue
                 cut = slice_for(file.cells, name)
             except BrokenCell:

@@ -11,7 +11,7 @@ from autograder import keeping, parts, render, workbook
 from autograder.definition import Exercise
 from autograder.judge import check
 from autograder.registry import EXERCISES, chapter_of, nearest
-from autograder.source import is_stub
+from autograder.untouched import untouched
 from autograder.verdict import Verdict
 
 Answer = TypeVar("Answer", bound=Callable[..., Any])
@@ -21,8 +21,8 @@ def exercise(answer: Answer) -> Answer:
     """Grade a function or class and show the verdict under the cell.
 
     Gives the answer back, so that the page goes on with what the learner wrote; gives
-    the reference back where the stub is still untouched. Raises ValueError for a name
-    that no exercise has.
+    the reference back where the cell is still as the chapter gave it. Raises
+    ValueError for a name that no exercise has.
     """
     if parts.LOADING.get():
         return answer
@@ -33,7 +33,7 @@ def exercise(answer: Answer) -> Answer:
         raise ValueError(f"no exercise is called {name!r}{also}")
     definition = EXERCISES[name]
     cells = _cells(sys._getframe(1).f_code.co_filename)
-    if is_stub(cells[-1:], name):
+    if untouched(cells[-1:], name):
         _show(_not_attempted(definition), ())
         return cast(Answer, definition.reference)
     with redirect_stdout(io.StringIO()) as printed:
@@ -68,6 +68,7 @@ def _shell() -> Any:
 
 def _not_attempted(definition: Exercise) -> Verdict:
     full = 0.0 if definition.optional else float(definition.points)
+    verb = "mend" if definition.broken else "write"
     minutes = "1 minute" if definition.minutes == 1 else f"{definition.minutes} minutes"
     return Verdict(
         definition.id,
@@ -76,7 +77,7 @@ def _not_attempted(definition: Exercise) -> Verdict:
         0.0,
         full,
         notes=(
-            "Until you write it, the reference takes its place and the page runs on. "
+            f"Until you {verb} it, the reference takes its place and the page runs on. "
             f"About {minutes}, difficulty {definition.difficulty} of 5.",
         ),
     )

@@ -9,10 +9,12 @@ reference and on each known mistake, and the judge compares what comes back.
 from autograder.probes.basic import PROBES, run
 from autograder.probes.blocks import grown, in_blocks, in_tiles
 from autograder.probes.caches import attended, continued, remembered
+from autograder.probes.clinic import decoder, depth, lookup, placed, rotating, taught
 from autograder.probes.corruption import corruption
 from autograder.probes.counting import counting
 from autograder.probes.drawing import drawing
 from autograder.probes.dropped import block
+from autograder.probes.inside import layered, lens, spread
 from autograder.probes.models import model
 from autograder.probes.ranks import averaged, reduced, sharded
 from autograder.probes.residual import residual
@@ -34,6 +36,8 @@ PROBES["continued"] = continued
 PROBES["corruption"] = corruption
 PROBES["counting"] = counting
 PROBES["cutting"] = cutting
+PROBES["decoder"] = decoder
+PROBES["depth"] = depth
 PROBES["drawing"] = drawing
 PROBES["filtering"] = filtering
 PROBES["fraction"] = fraction
@@ -41,16 +45,23 @@ PROBES["grown"] = grown
 PROBES["grouped"] = grouped
 PROBES["in_blocks"] = in_blocks
 PROBES["in_tiles"] = in_tiles
+PROBES["layered"] = layered
+PROBES["lens"] = lens
 PROBES["listed"] = listed
+PROBES["lookup"] = lookup
 PROBES["loss"] = loss
 PROBES["model"] = model
+PROBES["placed"] = placed
 PROBES["rate"] = rate
 PROBES["reduced"] = reduced
 PROBES["remembered"] = remembered
 PROBES["residual"] = residual
+PROBES["rotating"] = rotating
 PROBES["sampling"] = sampling
 PROBES["sharded"] = sharded
+PROBES["spread"] = spread
 PROBES["step"] = step
+PROBES["taught"] = taught
 PROBES["traceless"] = traceless
 PROBES["written"] = written
 PROBES["written_with_cache"] = written_with_cache

@@ -16,10 +16,10 @@ from autograder.source import (
     contents_of,
     defined_names,
     find,
-    is_stub,
     slice_for,
     submission_from,
 )
+from autograder.untouched import broken_source, untouched
 
 #: More code than this in a submission isn't compared: it is no answer to exercises.
 MOST = 400_000
@@ -88,7 +88,7 @@ def _answer(submission: Submission, exercise: str) -> Iterator[Answer]:
     """The answer to one exercise, without the other exercises it builds on."""
     others = EXERCISES.keys() - {exercise}
     for file in reversed(submission.files):
-        if exercise not in defined_names(file.cells) or is_stub(file.cells, exercise):
+        if exercise not in defined_names(file.cells) or untouched(file.cells, exercise):
             continue
         cut = slice_for(file.cells, exercise, without=others)
         if cut is not None:
@@ -111,6 +111,9 @@ def _parsed(source: str) -> ast.Module:
 
 @cache
 def of_reference(exercise: str) -> frozenset[int]:
-    """Every run of tokens of the reference, which the book prints: nobody's own."""
-    source = reference_source(exercise)
-    return frozenset(runs(tokens(_parsed(source), exercise)))
+    """Every run of tokens of the reference, and of the code that a repair begins with:
+    the book prints them, so they are nobody's own."""
+    sources = filter(None, [reference_source(exercise), broken_source(exercise)])
+    return frozenset(
+        run for source in sources for run in runs(tokens(_parsed(source), exercise))
+    )

@@ -17,7 +17,7 @@ from .folders import (
 )
 from .parsing import parsed
 from .program import forget_programs
-from .slicing import Slice, defined_names, is_stub, slice_for
+from .slicing import Slice, defined_names, is_given, is_stub, slice_for
 
 __all__ = [
     "BrokenCell",
@@ -33,6 +33,7 @@ __all__ = [
     "defined_names",
     "find",
     "forget_programs",
+    "is_given",
     "is_stub",
     "parsed",
     "read_file",

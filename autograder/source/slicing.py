@@ -15,7 +15,7 @@ from .program import program_of
 from .reaching import needed_for
 from .scopes import running
 from .statements import Place, Statement
-from .stubs import ends_as_stub
+from .stubs import ends_as_given, ends_as_stub
 
 
 @dataclass(frozen=True)
@@ -120,3 +120,12 @@ def is_stub(code: Sequence[str] | Slice, name: str) -> bool:
     """
     cells = (code.source,) if isinstance(code, Slice) else tuple(code)
     return ends_as_stub(program_of(cells), name)
+
+
+def is_given(code: Sequence[str] | Slice, name: str, given: str) -> bool:
+    """Whether the last definition of `name` is still the one in the source `given`.
+
+    Decorators, docstrings, comments and layout make no difference.
+    """
+    cells = (code.source,) if isinstance(code, Slice) else tuple(code)
+    return ends_as_given(program_of(cells), name, given)

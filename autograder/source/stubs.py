@@ -1,23 +1,64 @@
-"""Whether an exercise is still the stub that its chapter gave."""
+"""Whether an exercise is still what its chapter gave: a stub, or code to be mended."""
 
 import ast
+from collections import deque
 
 from .program import Program
 from .scopes import Function, running
 
+Definition = Function | ast.ClassDef
+
 
 def ends_as_stub(program: Program, name: str) -> bool:
     """Whether the last that happens to `name` is a definition that does nothing."""
-    history = program.history(name)
-    if not history:
-        return False
-    last = history.statements[-1]
-    definitions = [
-        node
-        for node in running([last.node])
-        if isinstance(node, Function | ast.ClassDef) and node.name == name
-    ]
+    definitions = _last_definitions(program, name)
     return bool(definitions) and all(map(_is_empty, definitions))
+
+
+def ends_as_given(program: Program, name: str, given: str) -> bool:
+    """Whether the last that happens to `name` is its definition in the source `given`.
+
+    Decorators, docstrings, comments and layout make no difference.
+    """
+    wanted = [
+        _form(node)
+        for node in ast.parse(given).body
+        if isinstance(node, Definition) and node.name == name
+    ]
+    return [_form(node) for node in _last_definitions(program, name)] == wanted
+
+
+def _last_definitions(program: Program, name: str) -> list[Definition]:
+    """The definitions in the last statement that happens to `name`."""
+    history = program.history(name)
+    nodes = running([history.statements[-1].node]) if history else []
+    return [
+        node for node in nodes if isinstance(node, Definition) and node.name == name
+    ]
+
+
+def _form(top: Definition) -> list[object]:
+    """What a definition does, level by level, so that no depth of code is too deep; the
+    same for those that differ in decorators, docstrings and layout alone."""
+    form: list[object] = []
+    waiting: deque[ast.AST] = deque([top])
+    while waiting:
+        node = waiting.popleft()
+        form.append(type(node).__name__)
+        for name, value in ast.iter_fields(node):
+            if node is top and name == "decorator_list":
+                continue
+            parts = value if isinstance(value, list) else [value]
+            parts = [part for part in parts if not _is_text(part)]
+            below = [part for part in parts if isinstance(part, ast.AST)]
+            plain = [part for part in parts if not isinstance(part, ast.AST)]
+            form.append((name, len(below), [(type(one), one) for one in plain]))
+            waiting.extend(below)
+    return form
+
+
+def _is_text(node: object) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _is_empty(node: Function | ast.ClassDef) -> bool:

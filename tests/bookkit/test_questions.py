@@ -9,6 +9,7 @@ import torch
 from einops import einsum
 from playwright.sync_api import expect, sync_playwright
 from torch import nn
+from torch.nn import functional as F
 
 from bookkit.browser import FLAGS, find
 from bookkit.questions import ask, files, formatted, questions_of
@@ -16,6 +17,7 @@ from solutions.architectures import mask_tokens
 from solutions.attention import attention_scores
 from solutions.feed_forward import FeedForward, SwiGLU, gelu
 from solutions.generation import filter_logits, kv_cache_bytes
+from solutions.inside import induction_score
 from solutions.long_sequences import (
     attention_flops,
     feed_forward_flops,
@@ -95,6 +97,20 @@ def kept_by_top_p():
     return filter_logits(chances.log(), top_p=0.5).isfinite().sum().item()
 
 
+def looked_at_from_20(period=7):
+    """The one place to which position 20 must look for a perfect score."""
+    rows = torch.arange(21)
+    kept = (rows - period + 1).clamp(min=0)
+    return next(
+        j
+        for j in range(21)
+        if induction_score(
+            F.one_hot(torch.where(rows == 20, j, kept), 21)[None, None].float(), period
+        )
+        == 1
+    )
+
+
 RECOMPUTED = {
     "share-of-the-second": lambda: stable_softmax(
         torch.tensor([2, 2 + torch.tensor(3.0).log()])
@@ -130,6 +146,7 @@ RECOMPUTED = {
     "how-unsure": perplexity,
     "clipped-to-five": clipped,
     "how-many-stay": kept_by_top_p,
+    "where-induction-looks": looked_at_from_20,
     "a-cache-in-gigabytes": lambda: kv_cache_bytes(32, 8, 128, 8192) / 1e9,
     "where-they-cross": lambda: next(
         n

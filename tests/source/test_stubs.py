@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.source import is_stub, slice_for
+from autograder.source import is_given, is_stub, slice_for
 
 DOC = '"""What it does."""'
 METHODS = (
@@ -76,3 +76,47 @@ def test_attempt_is_no_stub(code):
 
 def test_stub_in_a_cell_that_is_no_python_is_not_known_as_one():
     assert not is_stub([f"def f(x) {RAISE}"], "f")
+
+
+GIVEN = """
+class f(nn.Module):
+    \"\"\"What it should do.\"\"\"
+
+    def forward(self, x):
+        y = x * 1  # a comment
+        return y
+"""
+
+SAME = {
+    "as given": GIVEN,
+    "decorated": "@exercise" + GIVEN,
+    "other words": GIVEN.replace("should", "ought to").replace("a comment", "why?"),
+    "no docstring": GIVEN.replace('"""What it should do."""', ""),
+    "another layout": GIVEN.replace("x * 1", "(x *\n            1)"),
+    "given again after an attempt": "def f(x): return x\n" + GIVEN,
+}
+OTHER = {
+    "one number": GIVEN.replace("1", "2"),
+    "another type of number": GIVEN.replace("1", "1.0"),
+    "another name": GIVEN.replace("y", "z"),
+    "a line more": GIVEN.replace("return y", "print(y)\n        return y"),
+    "a decorator inside": GIVEN.replace("    def", "    @staticmethod\n    def"),
+    "something added later": GIVEN + "\nf.forward = lambda self, x: x",
+    "wrapped later": GIVEN + "\nf = wrap(f)",
+    "another definition": "def f(x): return x",
+    "nothing of the name": "g = 1",
+    "no Python": "class f(",
+    "very deep": GIVEN.replace("x * 1", "-" * 60 + "x"),
+    "a very large number": GIVEN.replace("1", "0x" + "f" * 5000),
+}
+
+
+@pytest.mark.parametrize("code", SAME.values(), ids=SAME)
+def test_code_that_was_given_is_known_again(code):
+    assert is_given([code, "f()"], "f", GIVEN)
+    assert is_given(slice_for([code], "f"), "f", GIVEN)
+
+
+@pytest.mark.parametrize("code", OTHER.values(), ids=OTHER)
+def test_code_that_was_touched_is_not_as_given(code):
+    assert not is_given([code], "f", GIVEN)
