@@ -106,13 +106,13 @@ def _plausible(judge: Judge, seen: Evidence, stage: str) -> Iterator[Named]:
     broken = _broken(seen, seen.actual, stage)
     grads = stage == "gradients" and seen.trial.x["grads"]
     alone = {}
-    for one in judge.exercise.mistakes:
-        if one.switches:
-            reply = judge.imitated((one,), seen.trial, grads)
-            alone[one.id] = _broken(seen, reply, stage)
+    for mistake in judge.exercise.mistakes:
+        if mistake.switches:
+            reply = judge.imitated((mistake,), seen.trial, grads)
+            alone[mistake.id] = _broken(seen, reply, stage)
     for first, second in pairs(judge.exercise):
-        breaks = alone[first.id], alone[second.id]
-        if broken is None or None in breaks or set().union(*breaks) == broken:
+        one, other = alone[first.id], alone[second.id]
+        if None in (broken, one, other) or (one or set()) | (other or set()) == broken:
             yield first, second
 
 
