@@ -110,7 +110,7 @@ def pipeline_picture(p: int, m: int, kind: str, most: int) -> Picture:
 
 
 def _boxes(slots: Sequence[Slot], unit: float) -> Iterator[str]:
-    """A box for each pass, with its micro-batch's number where there is room."""
+    """A box for each pass, with its micro-batch's number if there is room for all."""
     for one in slots:
         x, y = LEFT + one.start * unit, TOP + one.stage * ROW
         width = (one.end - one.start) * unit
@@ -119,6 +119,6 @@ def _boxes(slots: Sequence[Slot], unit: float) -> Iterator[str]:
             f"<rect x='{x:.1f}' y='{y}' width='{width - 1:.1f}' height='{ROW - 3}' "
             f"fill='{colour}'/>"
         )
-        if width > 9 + 5 * (one.micro > 9):
+        if unit * FORWARD > 8.5:
             middle = x + width / 2 - 0.5
             yield text(middle, y + 16, str(one.micro), PAPER, anchor="middle")

@@ -30,6 +30,7 @@ FORMS: dict[str, tuple[str, set[int]]] = {
     "block": (r"(?<!building )[Bb]locks?", {8, 9, 11}),
     "bubble": (r"[Bb]ubbles?", {13}),
     "d_k": (r"(?<!, )d_k", {2, 3, 4, 8, 11, 12}),  # not inside a shape
+    "data parallel": (r"[Dd]ata[ -]parallel(?:ism)?", {10, 13}),
     "decode": (r"[Dd]ecode", {11}),
     "embedding": (r"[Ee]mbeddings?", {4, 6, 9, 10}),
     "gate": (r"[Gg]ates?", {1, 6}),
@@ -38,11 +39,13 @@ FORMS: dict[str, tuple[str, set[int]]] = {
     "mask": (r"[Mm]asks?(?! out)", {2, 3, 4, 7, 9, 11}),
     "neuron": (r"[Nn]eurons?", {6}),
     "micro-batch": (r"[Mm]icro-batch(?:es)?", {10, 13}),
+    "pipeline parallel": (r"[Pp]ipeline[ -]parallel(?:ism)?", {13}),
     "projection": (r"[Pp]rojections?", {2, 3, 6, 8}),
     "query": (r"[Qq]uer(?:y|ies)", {2, 3, 4, 7, 8, 11, 12}),
     "rank": (r"[Rr]anks?", {13}),
     "score": (r"[Ss]cores", {0, 2, 3, 4, 7}),
     "temperature": (r"[Tt]emperature", {11}),
+    "tensor parallel": (r"[Tt]ensor[ -]parallel(?:ism)?", {13}),
     "value": (r"(?<=keys and )values|(?<=[Kk]eys, )values", {2, 3, 4, 7, 8, 11, 12}),
     "vocabulary": (r"[Vv]ocabular(?:y|ies)", {8, 9, 10, 11}),
 }

@@ -28,6 +28,8 @@ def linked(text, chapter):
         ("RoPE turns", 4, [("RoPE", "RoPE")]),
         ("keys and values", 3, [("keys", "key"), ("values", "value")]),
         ("gradient clipping", 10, [("gradient clipping", "gradient clipping")]),
+        ("Tensor parallelism", 13, [("Tensor parallelism", "tensor parallel")]),
+        ("each rank waits", 13, [("rank", "rank")]),
         (
             "grouped-query\nattention",
             3,
