@@ -29,7 +29,7 @@ def smallest(
 ) -> Example | None:
     """Lower one axis at a time as long as the mistake still shows."""
     kind = first.faults[0].kind
-    if kind in ("parameters", "refusal"):
+    if kind in ("parameters", "refusal", "device"):  # no numbers to show
         return None
     # Of a known mistake, numbers that differ tell more than a NaN does.
     for wanted in ("value", kind) if named else (kind,):

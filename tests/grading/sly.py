@@ -249,8 +249,8 @@ REPLIES = {
         CRASHED,
         "more than 16 MiB",
     ),
-    "bytes-that-hold-lists": (
-        forged("reply(n, kind='tensor', out=[[]] * 300_000)"),
+    "texts": (
+        forged("reply(n, kind='str', out='x' * (3 << 20))"),
         CRASHED,
         "more than 16 MiB",
     ),
