@@ -8,11 +8,13 @@ process ends at once, whatever it is doing.
 
 import io
 import os
+import shutil
 import struct
 import sys
 import threading
 import time
 import traceback
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
@@ -64,7 +66,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a job prints is no answer
     jobs: SimpleQueue[dict[str, Any]] = SimpleQueue()
-    threading.Thread(target=_listen, args=(jobs,), daemon=True).start()
+    folder = Path(meeting).parent
+    threading.Thread(target=_listen, args=(jobs, folder), daemon=True).start()
     torch.set_num_threads(1)
     try:
         store = distributed.FileStore(meeting, world_size)
@@ -78,11 +81,12 @@ def main() -> None:
         os._exit(1)  # at once, so that the others notice
 
 
-def _listen(jobs: "SimpleQueue[dict[str, Any]]") -> None:
+def _listen(jobs: "SimpleQueue[dict[str, Any]]", folder: Path) -> None:
     try:
         while True:
             jobs.put(read_frame(sys.stdin.buffer))
     except EOFError:
+        shutil.rmtree(folder, ignore_errors=True)  # nobody else is there to do it
         os._exit(0)
 
 

@@ -8,6 +8,7 @@ where the process that started them is gone.
 
 import inspect
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -173,6 +174,4 @@ def _end(processes: "list[subprocess.Popen[bytes]]", folder: str) -> None:
                     pipe.close()
                 except OSError:  # a broken pipe, flushed
                     pass
-    for path in Path(folder).glob("*"):
-        path.unlink()
-    Path(folder).rmdir()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -126,6 +127,8 @@ def test_the_ranks_end_where_their_starter_is_killed():
     )
     started = [psutil.Process(int(pid)) for pid in starter.stdout.readline().split()]
     assert len(started) == 2
+    folder = Path(started[0].cmdline()[-1]).parent
+    assert folder.is_dir()
     os.kill(starter.pid, signal.SIGKILL)
     starter.wait()
     starter.stdout.close()
@@ -133,6 +136,7 @@ def test_the_ranks_end_where_their_starter_is_killed():
     while any(map(runs, started)) and time.monotonic() < end:
         time.sleep(0.05)
     assert not any(map(runs, started))
+    assert not folder.exists()
 
 
 def runs(process):
