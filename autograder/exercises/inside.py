@@ -84,6 +84,37 @@ attention_entropy = Exercise(
 )
 
 
+def turning(period: int, T: int = 9) -> dict[str, Any]:
+    """Weights over T positions; sequences that repeat after `period` tokens."""
+    return {"weights": weights_of(f"B h {T} {T}"), "period": period}
+
+
+induction_score = Exercise(
+    solutions.induction_score,
+    points=2,
+    minutes=10,
+    difficulty=3,
+    inputs={
+        "9 positions, a period of 3": turning(3),
+        "12 positions, a period of 5": turning(5, T=12),
+        "one position that counts": turning(8),
+        "a period of 1": turning(1),
+    },
+    twin=induction,
+    mistakes=INDUCTION,
+    hints=[
+        "Write down a sequence of period 3, A B C A B C. At the second B, where did "
+        "the token before this one's repetition end, and which position held what "
+        "comes next?",
+        "The position t stood for the same token at t - period, and what followed it "
+        "there is at t - period + 1. Which t have such a past? Take those weights of "
+        "every head, and average over them and over the batch.",
+        "`t = torch.arange(period, T)`, then `weights[:, :, t, t - period + 1]` is "
+        "(B, h, T - period); its mean over the first and the last axis is (h,).",
+    ],
+)
+
+
 def rows_sum_to_1(theirs: Theirs, x: Inputs) -> bool:
     """each row of the result sums to 1"""
     sums = theirs(**x).sum(-1)
@@ -115,37 +146,6 @@ attention_rollout = Exercise(
         "Start with `rollout = torch.eye(T)` in the weights' dtype and device. For "
         "each `weights`: `step = 0.5 * weights.mean(1) + 0.5 * eye`, `step = step / "
         "step.sum(-1, keepdim=True)`, `rollout = step @ rollout`.",
-    ],
-)
-
-
-def turning(period: int, T: int = 9) -> dict[str, Any]:
-    """Weights over T positions; sequences that repeat after `period` tokens."""
-    return {"weights": weights_of(f"B h {T} {T}"), "period": period}
-
-
-induction_score = Exercise(
-    solutions.induction_score,
-    points=2,
-    minutes=10,
-    difficulty=3,
-    inputs={
-        "9 positions, a period of 3": turning(3),
-        "12 positions, a period of 5": turning(5, T=12),
-        "one position that counts": turning(8),
-        "a period of 1": turning(1),
-    },
-    twin=induction,
-    mistakes=INDUCTION,
-    hints=[
-        "Write down a sequence of period 3, A B C A B C. At the second B, where did "
-        "the token before this one's repetition end, and which position held what "
-        "comes next?",
-        "The position t stood for the same token at t - period, and what followed it "
-        "there is at t - period + 1. Which t have such a past? Take those weights of "
-        "every head, and average over them and over the batch.",
-        "`t = torch.arange(period, T)`, then `weights[:, :, t, t - period + 1]` is "
-        "(B, h, T - period); its mean over the first and the last axis is (h,).",
     ],
 )
 

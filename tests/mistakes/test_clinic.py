@@ -89,7 +89,7 @@ RIGHT = {
         (QUERY, "split_heads(self.W_q(x), self.num_heads)"),
         (KEY, "split_heads(self.W_k(x), self.num_heads)"),
     ),
-    "a fixed size": (FLAT, (QUERY, f"30 * {QUERY}")),
+    "a fixed size": (FLAT, (QUERY, f"15 * {QUERY}")),
     "a learned size": (
         FLAT,
         ("        self.W_o", "        self.gain = nn.Parameter(torch.tensor(10.0))\n"
@@ -185,10 +185,10 @@ WRONG = {
         ("return self.head(self.norm2(x))", "return self.head(self.norm2(x)) * 1e-3"),
     ),
     "a sharp softmax without its mask": (
-        FLAT, "mask is 0", (QUERY, f"30 * {QUERY}"), ("V, mask)", "V)"),
+        FLAT, "mask is 0", (QUERY, f"15 * {QUERY}"), ("V, mask)", "V)"),
     ),
     "weights that aren't any": (
-        FLAT, "rows", (QUERY, f"20 * {QUERY}"),
+        FLAT, "rows", (QUERY, f"15 * {QUERY}"),
         ("heads)), weights", "heads)), 2 * weights"),
     ),
     "divided by the root of two": (
