@@ -53,21 +53,20 @@ def tiled_attention(Q, K, V, block_size, causal=False):
 
     Dao et al. 2022, algorithm 1; queries in the outer loop, as in Dao 2024.
     """
-
-    def tiles(start, end):  # the scores of a block of queries, block of keys by block
-        queries = Q[..., start : start + block_size, :]
-        for at in range(0, end, block_size):
-            scores = attention_scores(queries, K[..., at : at + block_size, :])
-            if causal:
-                future = torch.ones_like(scores, dtype=torch.bool).triu(start - at + 1)
-                scores = scores.masked_fill(future, -torch.inf)
-            yield scores
-
+    n, m = Q.shape[-2], K.shape[-2]
+    query, key = (torch.arange(count, device=Q.device) for count in (n, m))
     outputs = []
-    for start in range(0, Q.shape[-2], block_size):
-        end = start + block_size if causal else K.shape[-2]  # later keys are skipped
-        values = V[..., :end, :].split(block_size, dim=-2)
-        outputs.append(online_softmax_sum(tiles(start, end), values))
+    for start in range(0, n, block_size):
+        some = slice(start, start + block_size)
+        end = start + block_size if causal else m  # tiles of later keys are skipped
+        blocks = [slice(at, at + block_size) for at in range(0, end, block_size)]
+        tiles = (  # one after the other, when the next function asks for it
+            attention_scores(Q[..., some, :], K[..., keys, :]).masked_fill(
+                causal & (key[keys] > query[some, None]), -torch.inf
+            )
+            for keys in blocks
+        )
+        outputs.append(online_softmax_sum(tiles, (V[..., keys, :] for keys in blocks)))
     return torch.cat(outputs, dim=-2)
 
 

@@ -12,8 +12,10 @@ from autograder.inputs import Draw, normal
 from autograder.properties import same
 from autograder.twins.flops import ATTENTION, FEED_FORWARD, attention, feed_forward
 from autograder.twins.linear import LINEAR, linear
-from autograder.twins.online import ONLINE, online
-from autograder.twins.tiles import TILED, tiled
+from autograder.twins.online import online
+from autograder.twins.online_slips import ONLINE
+from autograder.twins.tiles import tiled
+from autograder.twins.tiles_slips import TILED
 from solutions.attention import attention_scores, scaled_dot_product_attention
 from solutions.masks import causal_mask, masked_softmax
 from solutions.warmup import stable_softmax
