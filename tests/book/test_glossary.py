@@ -77,7 +77,7 @@ def test_explanations_stay_inside_a_narrow_window(swift):
 def test_every_term_says_where_it_is_built(swift):
     swift.goto("/glossary.html")
     meanings = swift.locator("dl.glossary dd")
-    assert 60 <= meanings.count() <= 100
+    assert meanings.count() >= 60
     for meaning in meanings.all():
         link = meaning.locator("a[href*='chapters/']").last
         number = re.search(r"chapters/(\d+)_", link.get_attribute("href"))[1]
