@@ -7,6 +7,7 @@ from playwright.sync_api import Page
 SCRIPT = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 GRAVE = ("serious", "critical")
 THEME_LOOKS = 500  # ms after which the theme has looked again at what scrolls
+LATER = 10_000  # and on a busy machine
 
 # axe looks at every element: of the words of code and formulas, which are many and
 # alike, one of each kind and ground is enough.
@@ -36,9 +37,14 @@ def prepare(page: Page) -> None:
 
 def violations(page: Page, rules: list[str] | None = None) -> list[str]:
     """The serious and critical ones, of these rules or of all, a line each."""
-    page.wait_for_timeout(THEME_LOOKS)
     options = {"preload": False, "resultTypes": ["violations"]}
     if rules:
         options["runOnly"] = rules
-    found = page.evaluate(_RUN, options)
-    return [" · ".join(one) for one in found if one[0] in GRAVE]
+    grave: list[str] = []
+    for wait in (THEME_LOOKS, LATER):
+        page.wait_for_timeout(wait)
+        found = page.evaluate(_RUN, options)
+        grave = [" · ".join(one) for one in found if one[0] in GRAVE]
+        if not grave:
+            break
+    return grave
