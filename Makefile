@@ -26,13 +26,12 @@ lint: $(INSTALLED)
 
 # One run of pytest, so that its last line counts everything: unit tests, every chapter
 # under nbval, and the built book in a browser. A file's tests stay in one process; there
-# is one more than cores, since many wait for a page or a program. The chapters come last:
-# of all files they are the most alike in time, so that no process is left alone at the end.
+# is one more than cores, since many wait for a page or a program.
 test: lint book
 	$(BIN)/python -m bookkit.browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests chapters \
 	  -n $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') \
-	  --dist loadfile --no-loadscope-reorder \
+	  --dist loadfile \
 	  --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout 300
 
 clean:
