@@ -95,7 +95,7 @@ def test_many_means_a_fifth_of_a_class_within_bounds():
         ("MultiHeadAttention = " + "+".join("x" * 50_000), "MultiHeadAttention"),
         ("MultiHeadAttention = x" + ".y" * 50_000, "MultiHeadAttention"),
         ("MultiHeadAttention = [" + "1," * 40_000 + "]", "more than 20,000 tokens"),
-        ("x = 1\n" * 100_000, "up to 400,000 are compared"),
+        ("x = 1\n" * 100_000, "longer than 200,000 characters"),
         ("class MultiHeadAttention(:", "MultiHeadAttention"),
         ("\0", "binary"),
     ],
