@@ -15,6 +15,8 @@ CHAPTERS = [
     if name.startswith("chapters/")
 ]
 
+PATIENCE = 180_000  # ms that a busy machine may take for a page
+
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
@@ -36,7 +38,7 @@ def page(chromium: Browser, site: str) -> Iterator[Page]:
         base_url=site, viewport=DESK, color_scheme="light", accept_downloads=True
     )
     tab = context.new_page()
-    tab.set_default_timeout(60_000)
+    tab.set_default_timeout(PATIENCE)
     yield tab
     context.close()
 
@@ -70,7 +72,7 @@ def watch(page: Page, home: str = HTML.as_uri()) -> Guard:
 def plain(page: Page) -> Page:
     """The tab, in which neither formulas nor figures are drawn."""
     page.route(re.compile(r"mathjax|/_images/", re.IGNORECASE), lambda r: r.abort())
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     return page
 
 

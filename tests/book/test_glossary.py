@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.book.conftest import PATIENCE
+
 ATTENTION = "/chapters/02_attention.html"
 NARROW = {"width": 360, "height": 760}
 
@@ -50,7 +52,7 @@ def test_enter_leads_to_the_glossary(swift):
 def test_the_first_tap_explains_and_the_second_leads_on(chromium, site):
     context = chromium.new_context(base_url=site, viewport=NARROW, has_touch=True)
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     term, tip = a_term(page)
     term.tap()
     expect(tip).to_be_visible()

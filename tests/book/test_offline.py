@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bookkit.site import HTML, page_names, settle
-from tests.book.conftest import watch
+from tests.book.conftest import PATIENCE, watch
 
 ELSEWHERE = r"(?:https?:)?//"
 # What a browser fetches by itself: not the links that a reader follows.
@@ -20,6 +20,7 @@ STYLED = re.compile(rf"""(?:url\(\s*|@import\s+)["']?{ELSEWHERE}[^)\s;]*""")
 @pytest.mark.parametrize("name", page_names())
 def test_page_opened_as_a_file_is_whole(chromium, name):
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE)
     guard = watch(page)
     page.goto((HTML / f"{name}.html").as_uri())
     settle(page)
@@ -32,6 +33,7 @@ def test_page_opened_as_a_file_is_whole(chromium, name):
 
 def test_search_works_in_files(chromium):
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE)
     guard = watch(page)
     page.goto((HTML / "search.html").as_uri() + "?q=scaled_dot_product_attention")
     link = page.locator("#search-results a[href*='02_attention']").first

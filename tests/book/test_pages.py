@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from bookkit.site import DESK, PHONE, page_names, settle
-from tests.book.conftest import Guard, watch
+from tests.book.conftest import PATIENCE, Guard, watch
 
 PAGES = page_names()
 CHAPTERS = [name for name in PAGES if name.startswith("chapters/")]
@@ -31,7 +31,7 @@ class Opened:
 @pytest.fixture(scope="module")
 def opened(request, chromium: Browser, site: str) -> Iterator[Opened]:
     page = chromium.new_page(base_url=site, viewport=DESK, color_scheme="light")
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     guard = watch(page, site)
     page.goto(f"/{request.param}.html", wait_until="load")
     settle(page)

@@ -100,7 +100,7 @@ def processes_of(base):
     return found
 
 
-def eventually(condition, seconds=5):
+def eventually(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it didn't come about"
