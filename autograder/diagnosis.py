@@ -7,9 +7,9 @@ matches one failing trial only, the message says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -91,12 +91,35 @@ def known(
     for one in judge.exercise.mistakes:
         if _matches(judge, (one,), trials, wrong, stage):
             return (one,)
-    matching = (
-        pair
-        for pair in pairs(judge.exercise)
-        if _matches(judge, pair, trials, wrong, stage)
-    )
+    likely = _plausible(judge, wrong[0], stage)
+    matching = (pair for pair in likely if _matches(judge, pair, trials, wrong, stage))
     return next(matching, ())
+
+
+def _plausible(judge: Judge, seen: Evidence, stage: str) -> Iterator[Named]:
+    """The pairs that may give a wrong result, by what each mistake gives alone:
+    together they break what is broken in it, and neither breaks what is right."""
+    broken = _broken(seen, seen.actual, stage)
+    grads = stage == "gradients" and seen.trial.x["grads"]
+    alone = {}
+    for mistake in judge.exercise.mistakes:
+        if mistake.switches:
+            reply = judge.imitated((mistake,), seen.trial, grads)
+            alone[mistake.id] = _broken(seen, reply, stage)
+    for first, second in pairs(judge.exercise):
+        one, other = alone[first.id], alone[second.id]
+        if None in (broken, one, other) or (one or set()) | (other or set()) == broken:
+            yield first, second
+
+
+def _broken(seen: Evidence, reply: Mapping[str, Any], stage: str) -> set[str] | None:
+    """The names of the wrong results in a reply; None where it has no such results."""
+    found = compare.faults(seen.expected, reply, seen.tol)
+    if any(fault.kind in ("error", "kind", "parameters") for fault in found):
+        return None
+    if stage == "gradients":
+        found += compare.gradient_faults(seen.expected, reply, seen.tol)
+    return {fault.key for fault in found}
 
 
 def pairs(exercise: Exercise) -> Iterator[Named]:
