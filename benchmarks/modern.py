@@ -48,7 +48,7 @@ class Entry:
 
 
 TUNED = Plan(schedule="linear", last=0.0, rate=4e-3)
-MUON = replace(TUNED, muon=0.01)
+MUON = replace(TUNED, muon=0.006)
 
 SAME_TIME = "modern, same time"
 
