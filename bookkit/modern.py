@@ -87,12 +87,13 @@ def modern(
         saved = 2 * (shape.n_heads - kv_heads) * (C // shape.n_heads)
         ff_dim, kv_heads = ff_dim - saved // 3, shape.n_heads
     blocks = [block(C, shape.n_heads, kv_heads, ff_dim) for _ in range(shape.n_layers)]
-    norm: nn.Module = nn.RMSNorm(C, eps=1e-6)
+    classic_norm = without == "RMSNorm"
+    norm = nn.LayerNorm(C) if classic_norm else nn.RMSNorm(C, eps=1e-6)
     for one in blocks:
         if without == "SwiGLU":
             one.ff = FeedForward(C, 3 * ff_dim // 2)
-        if without == "RMSNorm":
-            one.norm1, one.norm2, norm = (nn.LayerNorm(C) for _ in range(3))
+        if classic_norm:
+            one.norm1, one.norm2 = nn.LayerNorm(C), nn.LayerNorm(C)
     model = Decoder(shape, blocks, norm, learned=without == "RoPE")
     _initialise(model)
     return model

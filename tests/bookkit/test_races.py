@@ -33,8 +33,9 @@ def has(model, ingredient):
     """Whether a decoder really works with an ingredient."""
     block, heads = model.blocks[0], SMALL.n_heads
     if ingredient == "RMSNorm":
-        norms = [block.norm1, block.norm2, model.norm]
-        return all(isinstance(norm, nn.RMSNorm) for norm in norms)
+        norms = [type(norm) for norm in (block.norm1, block.norm2, model.norm)]
+        assert norms in ([nn.RMSNorm] * 3, [nn.LayerNorm] * 3)
+        return norms[0] is nn.RMSNorm
     if ingredient == "SwiGLU":
         assert isinstance(block.ff, SwiGLU | FeedForward)
         return isinstance(block.ff, SwiGLU)
@@ -65,6 +66,19 @@ def test_a_decoder_is_causal_and_knows_the_order(without):
     logits = model(tokens)
     assert torch.allclose(logits[:, :4], model(other)[:, :4], atol=1e-5)
     assert not torch.allclose(logits[:, -1], model(swapped)[:, -1], atol=1e-3)
+
+
+def test_without_rope_nothing_turns():
+    one_layer = Shape(11, d_model=32, n_layers=1, max_seq=12)
+    tokens, swapped = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[3, 1, 2, 4]])
+    for without, same in (("RoPE", True), (None, False)):
+        model = modern(LlamaBlock, one_layer, without)
+        for p in model.blocks.parameters():
+            nn.init.normal_(p, std=0.3)
+        if model.pos_embed is not None:
+            nn.init.zeros_(model.pos_embed.weight)  # then only RoPE could tell
+        last = model(tokens)[:, -1], model(swapped)[:, -1]
+        assert torch.allclose(*last, atol=1e-4) is same
 
 
 def test_an_ingredient_that_there_is_not_is_named():
