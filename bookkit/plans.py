@@ -120,7 +120,7 @@ def race(
 ) -> dict[str, list[tuple[int, float]]]:
     """Train decoders, each by its plan, on the first nine tenths of a text.
 
-    tokens (N,) -> by name, rows of steps done and loss on the last tenth, of which 64
+    tokens (N,) -> by name, rows of steps done and loss on the last tenth, of which 16
     pieces are read. With the same batch size and length all see the same batches.
     """
     cut = len(tokens) * 9 // 10
@@ -130,6 +130,6 @@ def race(
         every = max(1, plan.steps // checks)
         for done, _ in enumerate(train(model, plan, tokens[:cut], seed), start=1):
             if done % every == 0:
-                unseen = losses_on(model, tokens[cut:], plan.seq_len, 64)
+                unseen = losses_on(model, tokens[cut:], plan.seq_len, 16)
                 found[name].append((done, float(unseen.mean())))
     return found

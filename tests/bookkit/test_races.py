@@ -187,7 +187,7 @@ def record(losses, noise=0.001):
 
 def test_gaps_are_between_runs_of_one_seed():
     found = finishers(
-        record({"x": [1.0, 2.0], "near": [1.01, 1.99], "far": [1.2, 2.21]})
+        record({"x": [1.0, 2.0], "near": [1.02, 1.99], "far": [1.2, 2.21]})
     )
     assert found["x"].tokens == [50, 100]
     assert (found["x"].loss, found["x"].spread) == (1.5, 1)
@@ -199,7 +199,7 @@ def test_gaps_are_between_runs_of_one_seed():
 
 def test_what_cannot_be_told_apart_is_said_so():
     found = finishers(
-        record({"x": [1.0, 2.0], "near": [1.01, 1.99], "far": [1.2, 2.2]})
+        record({"x": [1.0, 2.0], "near": [1.02, 1.99], "far": [1.2, 2.2]})
     )
     ax = draw_gaps(gaps(found["x"], [found["near"], found["far"]]), "what it costs")
     said = [text.get_text() for text in ax.texts]
