@@ -6,7 +6,7 @@ Trains every decoder of chapter 15 on tinyshakespeare from every seed, and write
 the runs went to bookkit/recorded/modern.json, which the chapter draws. A run that is
 recorded there already isn't made again, so that one can stop and go on; `--only` takes
 some of the decoders, for a process each. `--time` measures how long a step takes.
-`--search` prints what other rates bring on a quarter of the tokens, and records nothing.
+`--search` prints what other rates bring on a quarter of the tokens, and stops.
 """
 
 import argparse
