@@ -12,7 +12,13 @@ CHAPTERS = Path(__file__).parents[1] / "chapters"
 LONG = 200  # characters of a passage, to the end of a word
 
 #: Sections that say nothing of their own.
-_LEFT_OUT = ("Exercise:", "Check yourself", "In five lines", "Further", "Where this goes")
+_LEFT_OUT = (
+    "Exercise:",
+    "Check yourself",
+    "In five lines",
+    "Further",
+    "Where this goes",
+)
 
 #: What markup becomes in plain text, in this order.
 _PLAIN = [

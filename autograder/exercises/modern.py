@@ -80,7 +80,7 @@ LlamaBlock = Exercise(
         },
         # Only here does the norms' eps of 1e-6 weigh.
         "small numbers, one key/value head": {
-            "x": normal("B T C", scale=0.003),
+            "x": normal("2 5 C", scale=0.003),
             "num_kv_heads": 1,
         },
         "how it is put together": {"facts": "biases"},
@@ -176,11 +176,17 @@ MiniLMEncoder = Exercise(
     inputs={
         "texts of several lengths": TEXTS | {"mask": some("B T")},
         # Only here do the norms' eps of 1e-12 and another tell apart.
-        "small weights, no padding": TEXTS
-        | {"mask": everywhere("B T"), "treated": "small"},
+        "small weights, no padding": {
+            "tokens": whole("2 5", 0, VOCABULARY),
+            "mask": everywhere("2 5"),
+            "treated": "small",
+        },
         # Only here do GELU and its tanh form tell apart.
-        "hidden numbers near -2": TEXTS
-        | {"mask": some("B T"), "treated": "hidden numbers near -2"},
+        "hidden numbers near -2": {
+            "tokens": whole("2 5", 0, VOCABULARY),
+            "mask": some("2 5"),
+            "treated": "hidden numbers near -2",
+        },
         "the defaults": {"facts": "defaults"},
     },
     properties=[padding_unseen],

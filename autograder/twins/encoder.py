@@ -298,16 +298,16 @@ ENCODED = [
     *chosen(SCORES, "unscaled-scores"),
     *chosen(MASKS, "blocked-scores-zero", "mask-added", "mask-after-softmax"),
     Mistake(
-        "blocks-in-a-plain-list",
-        "The blocks are in a plain Python list, so their parameters are hidden: no "
-        "weights are loaded, trained or moved. Put them into an nn.ModuleList.",
-        wrong=built(hide_the_blocks),
-    ),
-    Mistake(
         "one-block-shared",
         "All layers are the same block, repeated: `[block] * n_layers` makes one block "
         "whose weights are shared. Make a new block for each layer.",
         wrong=built(share_a_block),
+    ),
+    Mistake(
+        "blocks-in-a-plain-list",
+        "The blocks are in a plain Python list, so their parameters are hidden: no "
+        "weights are loaded, trained or moved. Put them into an nn.ModuleList.",
+        wrong=built(hide_the_blocks),
     ),
     Mistake(
         "twelve-heads-always",
