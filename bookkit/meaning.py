@@ -1,4 +1,4 @@
-"""Texts found by meaning: vectors in batches, the best passages, and how to show them."""
+"""Texts found by meaning: vectors in batches, the best passages, how to show them."""
 
 import html
 from collections.abc import Callable, Sequence
@@ -53,9 +53,8 @@ class Hits(HTML):
             f"{html.escape(one.text)}</span></li>"
             for like, one in found
         ]
-        super().__init__(
-            f"<p style='margin:0'><i>{html.escape(query)}</i></p><ol>{''.join(lines)}</ol>"
-        )
+        asked = f"<p style='margin:0'><i>{html.escape(query)}</i></p>"
+        super().__init__(f"{asked}<ol>{''.join(lines)}</ol>")
         self.said = "\n".join(f"{like:.2f}  {one.title}" for like, one in found)
 
     def __repr__(self) -> str:
@@ -85,8 +84,10 @@ def _short(title: str, most: int = 46) -> str:
 def by_transformers(folder: Path, tokens: Tensor, mask: Tensor) -> Tensor:
     """What the library `transformers` makes of the same weights: (B, T, C)."""
     from transformers import BertModel
+    from transformers.utils import logging
 
-    model = BertModel.from_pretrained(folder, add_pooling_layer=False).eval()
+    logging.disable_progress_bar()
+    model = BertModel.from_pretrained(folder).eval()
     with torch.no_grad():
         hidden: Tensor = model(tokens, attention_mask=mask.long()).last_hidden_state
     return hidden

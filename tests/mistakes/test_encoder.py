@@ -47,7 +47,8 @@ def test_slip_in_pooling_is_named(right, slip, mistake):
     [
         "F.normalize((hidden * mask[..., None]).sum(1), dim=-1)",
         "F.normalize(hidden.masked_fill(~mask[..., None], 0).mean(1), dim=-1)",
-        "F.normalize(torch.stack([h[m].mean(0) for h, m in zip(hidden, mask)]), dim=-1)",
+        "F.normalize(torch.stack([h[m].mean(0) for h, m in zip(hidden, mask)])"
+        ", dim=-1)",
         "(lambda s: s / s.pow(2).sum(-1, keepdim=True).sqrt())"
         "(torch.einsum('btc,bt->bc', hidden, mask.to(hidden.dtype)))",
         "F.normalize(torch.bmm(mask[:, None].to(hidden.dtype), hidden)[:, 0], dim=-1)",
@@ -147,8 +148,8 @@ class MiniLMEncoder(nn.Module):
             "pre-norm",
         ),
         (
-            "        scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)\n",
-            "",
+            "scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)",
+            "pass",
             "padding-attended",
         ),
         ("~mask[:, None, None, :]", "mask[:, None, None, :]", "mask-inverted"),

@@ -14,7 +14,7 @@ def rope(x, pos, base=10000.0):
     angle = pos.float()[:, None] * base ** (-half / x.size(-1))
     cos, sin = angle.cos(), angle.sin()
     x1, x2 = x[..., ::2].float(), x[..., 1::2].float()
-    out = torch.stack((x1 * cos - x2 * sin, x1 * sin + x2 * cos), dim=-1)
+    out = torch.stack((x1 * cos - x2 * sin, x1 * sin + x2 * cos), -1)
     return out.flatten(-2).type_as(x)
 
 class Attention(nn.Module):
@@ -78,7 +78,7 @@ class LlamaBlock(nn.Module):
         ("base=10000.0", "base=500000.0", "base-500000"),
         (
             "x1, x2 = x[..., ::2].float(), x[..., 1::2].float()\n"
-            "    out = torch.stack((x1 * cos - x2 * sin, x1 * sin + x2 * cos), dim=-1)\n"
+            "    out = torch.stack((x1 * cos - x2 * sin, x1 * sin + x2 * cos), -1)\n"
             "    return out.flatten(-2).type_as(x)",
             "x1, x2 = x.chunk(2, dim=-1)\n"
             "    out = (x1 * cos - x2 * sin, x1 * sin + x2 * cos)\n"
