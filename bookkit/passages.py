@@ -9,7 +9,7 @@ from pathlib import Path
 from docutils.nodes import make_id
 
 CHAPTERS = Path(__file__).parents[1] / "chapters"
-LONG = 200  # characters of a passage, to the end of a word
+LONG = 150  # characters of a passage, to the end of a word
 
 #: Sections that say nothing of their own.
 _LEFT_OUT = (
