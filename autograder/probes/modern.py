@@ -102,10 +102,9 @@ def loading(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:
     if args["refused"]:
         untouched = all(bool((p == 0.5).all()) for p in model.parameters())
         facts["the model afterwards"] = "as it was" if untouched else "changed"
-    if not _same(given, state):
-        facts["the state dict afterwards"] = "changed"
-    else:
-        facts["the state dict afterwards"] = "as it was"
+    if "embeddings.position_ids" in given:  # some take out this alone
+        kept = "as it was" if _same(given, state) else "changed"
+        facts["the state dict afterwards"] = kept
     seen: dict[str, Any] = {"kind": "a model"} | named(facts)
     if args["refused"]:
         return seen

@@ -327,7 +327,16 @@ NORMED = [
 
 #: The sublayers and their order.
 WIRED = [
-    *rows_for({"a": "attention", "f": "feed-forward network"}, _ONLY)[:5],
+    *chosen(
+        rows_for({"a": "attention", "f": "feed-forward network"}, _ONLY),
+        "post-norm",
+        "norm-on-the-branch",
+        "skip-from-the-normed-input",
+        "no-residual",
+        "norms-unused",
+        "no-residual-attention",
+        "no-residual-feed-forward",
+    ),
     Mistake(
         "skip-from-the-block-s-input",
         "The second skip connection starts from the block's input, so the attention's "
