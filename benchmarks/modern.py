@@ -24,7 +24,7 @@ from rich.progress import Progress
 from torch import Tensor
 from torch.nn import functional as F
 
-from bookkit.modern import Shape, classic, modern
+from bookkit.modern import INGREDIENTS, Shape, classic, modern
 from bookkit.plans import Plan, losses_on, train
 from bookkit.recorded import FOLDER
 from minigpt import corpus
@@ -41,35 +41,32 @@ PARTS = 20
 
 @dataclass(frozen=True)
 class Entry:
-    """A decoder and how it is trained."""
+    """A decoder and how it is trained: by a plan, or for as long as the classic one."""
 
     plan: Plan
     classic: bool = False
     without: str | None = None
+    same_time: bool = False
 
 
 TUNED = Plan(schedule="linear", last=0.0, rate=4e-3)
 MUON = replace(TUNED, muon=0.006)
 
-SAME_TIME = "modern, same time"
-
 ENTRIES = {
     "classic": Entry(Plan(), classic=True),
-    "classic, tuned": Entry(TUNED, classic=True),
+    "classic, tuned": Entry(replace(TUNED, rate=8e-3), classic=True),
     "classic, Muon": Entry(MUON, classic=True),
     "modern": Entry(TUNED),
     "modern, Muon": Entry(MUON),
-    SAME_TIME: Entry(MUON),
-    "without RMSNorm": Entry(MUON, without="RMSNorm"),
-    "without RoPE": Entry(MUON, without="RoPE"),
-    "without grouped queries": Entry(MUON, without="grouped queries"),
-    "without SwiGLU": Entry(MUON, without="SwiGLU"),
+    "modern, same time": Entry(MUON, same_time=True),
+} | {
+    f"without {part}": Entry(MUON, without=part, same_time=True) for part in INGREDIENTS
 }
 
 
 #: The largest rates that were tried, on a quarter of the tokens.
 RATES = {
-    "classic, tuned": [{"rate": rate} for rate in (2e-3, 4e-3, 8e-3)],
+    "classic, tuned": [{"rate": rate} for rate in (2e-3, 4e-3, 8e-3, 1.6e-2)],
     "modern": [{"rate": rate} for rate in (2e-3, 4e-3, 8e-3)],
     "modern, Muon": [{"muon": rate} for rate in (5e-3, 1e-2, 2e-2)],
 }
@@ -94,7 +91,8 @@ def main() -> None:
     if options.search:
         _search(shape, seen, unseen)
         return
-    if options.time or (SAME_TIME in options.only and not _read()["seconds"]):
+    timed = any(ENTRIES[name].same_time for name in options.only)
+    if options.time or (timed and not _read()["seconds"]):
         _write("seconds", _in_turns(shape, seen))
     todo = [
         (name, seed)
@@ -124,10 +122,11 @@ def _search(shape: Shape, seen: Tensor, unseen: Tensor) -> None:
 def _settled(name: str) -> Entry:
     """The entry, with as many steps as the time allows."""
     entry = ENTRIES[name]
-    if name != SAME_TIME:
+    if not entry.same_time:
         return entry
     seconds = _read()["seconds"]
-    steps = round(2000 * seconds["classic"] / seconds["modern, Muon"])
+    share = seconds["classic"] / seconds["modern, Muon"]
+    steps = round(ENTRIES["classic"].plan.steps * share)
     return replace(entry, plan=replace(entry.plan, steps=steps))
 
 

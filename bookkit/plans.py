@@ -98,7 +98,7 @@ def losses_on(
     """The loss on each piece of a text, tokens (N,), in nats a token.
 
     -> (pieces,). The text is cut into pieces of seq_len, one after the other; so many
-    of them are read, evenly spread, or all.
+    of them are read, from the first on and at equal distances, or all.
     """
     count = (len(tokens) - 1) // seq_len
     chosen = torch.arange(0, count, max(1, count // (pieces or count)))[:pieces]
