@@ -209,22 +209,24 @@ MiniLMEncoder = Exercise(
 SIZES = [7, 4, 2, 2, 6, 5]  # vocabulary, width, layers, heads, hidden, longest text
 
 
-def published(without: str = "", **more: list[int]) -> dict[str, list[int]]:
-    """Names and shapes as in a published file, `without` one, with others changed."""
+def published(*more: dict[str, list[int]], without: str = "") -> dict[str, list[int]]:
+    """Names and shapes as in a published file, `without` one, with more or others."""
     model = solutions.MiniLMEncoder(*SIZES)
     shapes = {
         solutions.published_name(name): list(p.shape)
         for name, p in model.named_parameters()
-        if solutions.published_name(name) != without
     }
-    return {name: more.get(name, shape) for name, shape in shapes.items()} | more
+    shapes.pop(without, None)
+    for one in more:
+        shapes |= one
+    return shapes
 
 
 POOLER = {"pooler.dense.weight": [4, 4], "pooler.dense.bias": [4]}
 IDS = {"embeddings.position_ids": [1, 5]}
 LAST = "encoder.layer.1.output.LayerNorm.bias"
 ASKED = [name for name, _ in solutions.MiniLMEncoder(*SIZES).named_parameters()]
-NUMBERS = sum(map(prod, published(**POOLER).values())) + 50
+NUMBERS = sum(prod(shape) for shape in published(POOLER).values()) + 50
 
 
 def tensors(shapes: dict[str, list[int]], refused: bool = False) -> dict[str, Any]:
@@ -252,21 +254,21 @@ load_encoder = Exercise(
     without=("dtypes", "device", "gradients", "unchanged", "repeatable"),
     uses=[solutions.MiniLMEncoder, MultiHeadAttention, FeedForward, post_norm],
     inputs={
-        "as published": tensors(published(**IDS, **POOLER)),
-        "with a pooler": tensors(published(**POOLER)),
+        "as published": tensors(published(IDS, POOLER)),
+        "with a pooler": tensors(published(POOLER)),
         "nothing but its parameters": tensors(published()),
-        "the last bias missing": tensors(published(LAST, **POOLER), refused=True),
+        "the last bias missing": tensors(published(POOLER, without=LAST), refused=True),
         "a tensor unknown": tensors(
-            published(**POOLER, **{"classifier.weight": [2, 4]}), refused=True
+            published(POOLER, {"classifier.weight": [2, 4]}), refused=True
         ),
         "a layer too many": tensors(
-            published(**{"encoder.layer.2.output.dense.bias": [4]}), refused=True
+            published({"encoder.layer.2.output.dense.bias": [4]}), refused=True
         ),
         "positions for longer texts": tensors(
-            published(**{"embeddings.position_embeddings.weight": [6, 4]}),
+            published({"embeddings.position_embeddings.weight": [6, 4]}),
             refused=True,
         ),
-        "a bias of one number": tensors(published(**{LAST: [1]}), refused=True),
+        "a bias of one number": tensors(published({LAST: [1]}), refused=True),
     },
     twin=fill,
     mistakes=LOADED,

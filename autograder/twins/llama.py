@@ -79,7 +79,7 @@ def llama(
             return share
         return lambda heads, groups: share(rotated(heads, at), groups)
 
-    shares = {
+    shares: dict[str, Any] = {
         "share_q": after_turning("q", share_q),
         "share_k": after_turning("k", share_k),
         "share_v": after_turning("v", share_v),

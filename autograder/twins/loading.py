@@ -72,7 +72,7 @@ def exchanged(one: str, other: str) -> Callable[[str], str]:
 
 def broadcastable(p: Tensor, tensor: Tensor) -> bool:
     try:
-        return torch.broadcast_shapes(p.shape, tensor.shape) == p.shape
+        return tensor.expand_as(p).shape == p.shape
     except RuntimeError:
         return False
 

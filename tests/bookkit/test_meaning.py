@@ -45,7 +45,7 @@ def test_the_stand_in_finds_shared_words(stand_in):
     query, same, other = embed(
         ["the softmax of the scores", "a softmax of scores", "cats sleep on stoves"]
     )
-    assert query @ same > query @ other + 0.2
+    assert query @ same > query @ other + 0.1
 
 
 def test_a_batch_is_padded_and_its_mask_says_where(stand_in):
