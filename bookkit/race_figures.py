@@ -40,6 +40,8 @@ def draw_race(finishers: Sequence[Finisher], title: str) -> Figure:
         )
     axes[0].set(xlabel="tokens read, in millions", ylabel="loss, nats a character")
     axes[0].set_ylim(None, 2.4)
+    for ax in axes:
+        ax.set_xlim(0, None)
     axes[1].set_xlabel("time on one core, in minutes")
     fig.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     return fig
@@ -60,22 +62,16 @@ def draw_results(
     The best stand at the bottom if they are given in the order in which they improve.
     """
     _, ax = plt.subplots(figsize=(7, 0.42 * len(finishers) + 1.3))
-    right = max(max(f.losses) for f in finishers)
     for name, value in (lines or {}).items():
         ax.axvline(value, color=MUTED, ls="--", lw=1)
         ax.text(value, -0.75, name, ha="center", va="bottom", color=MUTED, fontsize=9)
-        right = max(right, value)
     for row, finisher in enumerate(finishers):
         dots = [row] * len(finisher.losses)
         ax.plot(finisher.losses, dots, "o", color=PALETTE[0], alpha=0.6, mew=0)
-        ax.text(
-            finisher.loss,
-            row - 0.18,
-            f"{finisher.loss:.3f}",
-            ha="center",
-            va="bottom",
-            fontsize=9,
-        )
+        place, style = (max(finisher.losses), row), {"va": "center", "fontsize": 9}
+        said = f"{finisher.loss:.3f}"
+        ax.annotate(said, place, (8, 0), textcoords="offset points", **style)
+    ax.margins(x=0.12)
     ax.set_yticks(range(len(finishers)), [f.name for f in finishers])
     ax.set(
         ylim=(len(finishers) - 0.5, -0.8),
