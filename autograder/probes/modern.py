@@ -38,20 +38,16 @@ def llama(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:
     return seen
 
 
-#: What weights a case may ask for: by name, how each is made from what was drawn.
-_TREATED: dict[str, Callable[[str, Tensor], Tensor]] = {
-    "small": lambda name, w: w * 0.05,
-    "hidden numbers near -2": lambda name, w: _below_zero(name, w),
-}
-
-
-def _below_zero(name: str, weight: Tensor) -> Tensor:
-    """There GELU's exact form and its tanh form differ by half a per cent."""
+def _small(name: str, weight: Tensor) -> Tensor:
+    """Weights with which the norms' eps shows, and which GELU it is: near -2 its exact
+    form and its tanh form differ by half a per cent."""
     if name.endswith("W_1.bias"):
         return torch.full_like(weight, -2.0)
-    if name.endswith("W_1.weight"):
-        return weight / 8
-    return weight * 100 if name.endswith("W_2.weight") else weight
+    return weight * (1.0 if name.endswith("W_2.weight") else 0.05)
+
+
+#: What weights a case may ask for: by name, how each is made from what was drawn.
+_TREATED = {"small, hidden numbers near -2": _small}
 
 
 _DEFAULTS: dict[str, Callable[[Any], Any]] = {

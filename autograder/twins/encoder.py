@@ -206,18 +206,6 @@ ENCODED = [
         norm_f=1,
     ),
     Mistake(
-        "norm1-for-both",
-        "norm1 is used in both places, and norm2 is unused: the feed-forward network "
-        "has a norm of its own, norm2.",
-        norm_f=1,
-    ),
-    Mistake(
-        "order-reversed",
-        "The feed-forward network comes first; the order is attention, then "
-        "feed-forward network.",
-        order="fa",
-    ),
-    Mistake(
         "eps-1e-5",
         "The norms' eps is 1e-5, what nn.LayerNorm takes by itself; the published "
         "weights were trained with 1e-12: nn.LayerNorm(d_model, eps=1e-12).",
@@ -240,11 +228,6 @@ ENCODED = [
         "The feed-forward network bends with x * sigmoid(1.702 x), the sigmoid "
         "approximation of GELU; it should be the exact GELU.",
         bend=lambda x: x * torch.sigmoid(1.702 * x),
-    ),
-    Mistake(
-        "relu-for-gelu",
-        "The feed-forward network bends with ReLU; it should be the exact GELU.",
-        bend=F.relu,
     ),
     Mistake(
         "padding-attended",

@@ -61,7 +61,6 @@ def llama(
     sees: Callable[[Tensor, Tensor | None], Tensor | None] = lambda causal, p: causal,
     turned: str = "qk",
     rotated: Rotation = rotate,
-    enter: Rotation = lambda x, at: x,
     share_q: Callable[[Tensor, int], Tensor] = lambda Q, groups: Q,
     share_k: Callable[[Tensor, int], Tensor] = repeated,
     share_v: Callable[[Tensor, int], Tensor] = repeated,
@@ -85,9 +84,7 @@ def llama(
         "share_v": after_turning("v", share_v),
     }
     sublayers: dict[str, Change] = {
-        "a": lambda x: heads_attend(
-            module.attn, enter(x, at), mask, **shares, **switches
-        ),
+        "a": lambda x: heads_attend(module.attn, x, mask, **shares, **switches),
         "f": lambda x: feed(module.ff, x),
     }
     return chain(
@@ -167,12 +164,6 @@ PLACED = [
         sees=lambda causal, positions: causal if positions is None else None,
     ),
     Mistake(
-        "causal-mask-inverted",
-        "The causal mask is inverted: positions see the future only, and the last sees "
-        "nothing, which makes NaN. True means may attend: tril, not triu(diagonal=1).",
-        sees=lambda causal, positions: ~causal,
-    ),
-    Mistake(
         "triangle-flipped",
         "The causal mask's triangle is flipped: positions see themselves and the "
         "future. Take the lower triangle: tril.",
@@ -226,12 +217,6 @@ TURNED = [
         turned="k",
     ),
     Mistake(
-        "values-turned-for-queries",
-        "Keys and values are turned, and the queries are not; RoPE turns queries and "
-        "keys.",
-        turned="kv",
-    ),
-    Mistake(
         "turned-twice",
         "Queries and keys are turned twice, so that they turn by two angles; once "
         "each.",
@@ -243,13 +228,6 @@ TURNED = [
         "each head turns at other speeds: cut into heads first, then turn each head's "
         "d_k features.",
         rotated=across_heads,
-    ),
-    Mistake(
-        "input-turned",
-        "The block's normed input is turned, before W_q, W_k and W_v; RoPE turns what "
-        "W_q and W_k make of it, head by head.",
-        turned="",
-        enter=rotate,
     ),
     Mistake(
         "base-500000",
@@ -303,13 +281,6 @@ NORMED = [
     *(
         Mistake(row.id, row.message, normed=rms_norms(**row.switches))
         for row in chosen(RMS, "eps-outside-the-root", "weight-missing")
-    ),
-    Mistake(
-        "norms-exchanged",
-        "norm1 and norm2 are swapped: norm1 belongs to the attention, norm2 to the "
-        "feed-forward network.",
-        norm_a=2,
-        norm_f=1,
     ),
     Mistake(
         "norm1-for-both",
