@@ -14,7 +14,8 @@ def printed(reference: Callable[..., Any]) -> str:
 
     Imports and other exercises are left out: those are printed on their own.
     """
-    text = Path(inspect.getsourcefile(reference) or "").read_text("utf-8")
+    file = inspect.getsourcefile(inspect.unwrap(reference))  # past its decorators
+    text = Path(file or "").read_text("utf-8")
     lines, tree = text.splitlines(), ast.parse(text)
     defined = {name: node for node in tree.body for name in _names(node)}
     needed, left = set[str](), [reference.__name__]

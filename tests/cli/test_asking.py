@@ -89,6 +89,7 @@ def test_a_solution_brings_the_helpers_that_it_needs(run):
     assert loading.startswith("#: What BERT's authors called the parts")
     assert loading.index("PUBLISHED = {") < loading.index("def published_name(name):")
     assert loading.index("def published_name") < loading.index("def load_encoder")
+    assert "@torch.no_grad()" in run("solution generate").stdout
 
 
 def test_reset_forgets_and_says_how_to_get_the_stub(run, book):
