@@ -1,5 +1,6 @@
 """What the recorded runs of chapter 15's decoders say, and how surely."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, variance
@@ -70,30 +71,35 @@ def finishers(record: dict[str, Any] | None = None) -> dict[str, Finisher]:
     return found
 
 
-def gaps(over: Finisher, others: list[Finisher]) -> dict[str, Gap]:
+def seed_deviation(finishers: Iterable[Finisher]) -> float:
+    """How much a decoder's loss varies from seed to seed: the standard deviation.
+
+    Taken over all decoders together, since two or three seeds of one say little.
+    Raises ValueError if none has two.
+    """
+    several = [one.losses for one in finishers if len(one.losses) > 1]
+    if not several:
+        raise ValueError("no decoder was trained from two seeds: give --seeds 2")
+    squares = sum((len(some) - 1) * variance(some) for some in several)
+    return sqrt(squares / sum(len(some) - 1 for some in several))
+
+
+def gaps(
+    over: Finisher, others: Iterable[Finisher], deviation: float
+) -> dict[str, Gap]:
     """How much higher the others' losses are, compared seed by seed.
 
-    Runs from one seed saw the same batches. The error has two parts. Seeds: how much
-    the gaps differ from seed to seed, taken over all the others together, since two or
-    three seeds say little. Text: how much the gap differs between parts of the text.
+    Runs from one seed saw the same batches. The error has two parts: of seeds, from the
+    `deviation` of one decoder's loss, and of text, from how much the gap differs
+    between the parts of the text.
     """
-    differences = {
-        one.name: [a - b for a, b in zip(one.losses, over.losses, strict=False)]
-        for one in others
-    }
-    spreads = [variance(each) for each in differences.values() if len(each) > 1]
-    between_seeds = fmean(spreads) if spreads else float("inf")
     found = {}
     for one in others:
-        by_seed = differences[one.name]
-        by_part = [
-            fmean(some) - fmean(theirs)
-            for some, theirs in zip(
-                zip(*one.parts[: len(by_seed)], strict=True),
-                zip(*over.parts[: len(by_seed)], strict=True),
-                strict=True,
-            )
-        ]
-        error = sqrt(between_seeds / len(by_seed) + variance(by_part) / len(by_part))
-        found[one.name] = Gap(by_seed, error)
+        pairs = list(zip(one.losses, over.losses, strict=False))
+        n = len(pairs)
+        theirs = [fmean(part) for part in zip(*one.parts[:n], strict=True)]
+        ours = [fmean(part) for part in zip(*over.parts[:n], strict=True)]
+        by_part = [a - b for a, b in zip(theirs, ours, strict=True)]
+        error = sqrt(2 * deviation**2 / n + variance(by_part) / len(by_part))
+        found[one.name] = Gap([a - b for a, b in pairs], error)
     return found

@@ -14,7 +14,7 @@ from bookkit.modern import INGREDIENTS, Shape, classic, modern
 from bookkit.muon import Muon, orthogonalised
 from bookkit.plans import Plan, losses_on, optimizer_for, race, train
 from bookkit.race_figures import draw_gaps, draw_race, draw_results
-from bookkit.races import finishers, gaps
+from bookkit.races import finishers, gaps, seed_deviation
 from bookkit.recorded import recorded
 from solutions.feed_forward import FeedForward, SwiGLU
 from solutions.minigpt import count_parameters
@@ -186,23 +186,30 @@ def record(losses, noise=0.001):
 
 
 def test_gaps_are_between_runs_of_one_seed():
-    found = finishers(
-        record({"x": [1.0, 2.0], "near": [1.02, 1.99], "far": [1.2, 2.21]})
-    )
+    losses = {"x": [1.0, 2.0], "near": [1.02, 1.99], "far": [1.2, 2.21, 3.0]}
+    found = finishers(record(losses))
     assert found["x"].tokens == [50, 100]
     assert (found["x"].loss, found["x"].spread) == (1.5, 1)
-    between = gaps(found["x"], [found["near"], found["far"]])
+    between = gaps(found["x"], [found["near"], found["far"]], deviation=0.01)
     assert between["far"].by_seed == pytest.approx([0.2, 0.21])
+    assert between["far"].error == pytest.approx(0.01)
     assert between["far"].told_apart
     assert not between["near"].told_apart
 
 
+def test_how_much_seeds_matter_is_taken_from_all_decoders():
+    found = finishers(record({"a": [1.0, 1.2], "b": [3.0, 3.2, 3.4], "c": [5.0]}))
+    # The squares from the means: 0.02 of a, 0.08 of b, for one and two degrees.
+    assert seed_deviation(found.values()) == pytest.approx((0.1 / 3) ** 0.5)
+    with pytest.raises(ValueError, match="two seeds: give --seeds 2"):
+        seed_deviation([found["c"]])
+
+
 def test_what_cannot_be_told_apart_is_said_so():
-    found = finishers(
-        record({"x": [1.0, 2.0], "near": [1.02, 1.99], "far": [1.2, 2.2]})
-    )
-    ax = draw_gaps(gaps(found["x"], [found["near"], found["far"]]), "what it costs")
-    said = [text.get_text() for text in ax.texts]
+    losses = {"x": [1.0, 2.0], "near": [1.02, 1.99], "far": [1.2, 2.2]}
+    found = finishers(record(losses))
+    between = gaps(found["x"], [found["near"], found["far"]], deviation=0.01)
+    said = [text.get_text() for text in draw_gaps(between, "what it costs").texts]
     assert said == ["can't be told apart", "+0.200"]
 
 
