@@ -27,7 +27,7 @@ def printed(reference: Callable[..., Any]) -> str:
             left += (used & defined.keys()) - EXERCISES.keys()
     nodes = sorted(
         {id(defined[name]): defined[name] for name in needed}.values(),
-        key=lambda node: node.lineno,
+        key=lambda node: (node is defined[reference.__name__], node.lineno),
     )
     return "\n\n\n".join("\n".join(_with_comment(node, lines)) for node in nodes)
 
