@@ -91,7 +91,18 @@ def known(
     for one in judge.exercise.mistakes:
         if _matches(judge, (one,), trials, wrong, stage):
             return (one,)
-    likely = _plausible(judge, wrong[0], stage)
+    # What a single one explains in the first wrong trial is no pair of two others.
+    first, around = wrong[:1], _around(trials, wrong[0])
+    alone = [
+        one
+        for one in judge.exercise.mistakes
+        if stage != "refusals" and _matches(judge, (one,), around, first, stage)
+    ]
+    likely = (
+        pair
+        for pair in _plausible(judge, wrong[0], stage)
+        if not alone or any(one in alone for one in pair)
+    )
     matching = (pair for pair in likely if _matches(judge, pair, trials, wrong, stage))
     return next(matching, ())
 

@@ -8,6 +8,7 @@ the way to them. It is done in the worker that runs the answer, and in no other 
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -23,6 +24,9 @@ WRITTEN = (
     "torch._refs.nn.functional",
     "torch._decomp.decompositions",
 )
+
+#: How a tensor on the CPU may be laid out; each has kernels of its own.
+LAYOUTS = ("CPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "NestedTensorCPU")
 
 tried: set[str] = set()  # the families that were called all the same
 
@@ -62,7 +66,8 @@ def _replace_kernels(operators: Iterable[str], refuse: Callable[..., NoReturn]) 
         for operator in _known(operators):
             for overload in getattr(torch.ops.aten, operator).overloads():
                 ending = "" if overload == "default" else f".{overload}"
-                library.impl(operator + ending, refuse, "CPU")  # type: ignore[no-untyped-call]
+                for layout in LAYOUTS:
+                    library.impl(operator + ending, refuse, layout)  # type: ignore[no-untyped-call]
     _kernels.append(library)
 
 
@@ -76,10 +81,25 @@ def _replace_functions(names: Iterable[str], refuse: Callable[..., NoReturn]) ->
         for name in names:
             if isinstance(getattr(module, name, None), FunctionType):
                 setattr(module, name, refuse)
-    table: Mapping[Any, Any] = getattr(
+    table = _table()
+    for name in names:
+        for operator in decompositions().get(name, ()):
+            table[operator] = refuse
+
+
+def _table() -> dict[Any, Any]:
+    table: dict[Any, Any] = getattr(
         sys.modules.get("torch._decomp"), "decomposition_table", {}
     )
-    wanted = set(names)
-    for operator in table:
-        if operator.name().partition("::")[2].partition(".")[0] in wanted:
-            table[operator] = refuse  # type: ignore[index]
+    return table
+
+
+@cache
+def decompositions() -> Mapping[str, list[Any]]:
+    """The operators that torch can also do in Python, by name: a thousand, so a server
+    asks once, for all its workers."""
+    found: dict[str, list[Any]] = {}
+    for operator in _table():
+        name = operator.name().partition("::")[2].partition(".")[0]
+        found.setdefault(name, []).append(operator)
+    return found

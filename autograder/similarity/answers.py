@@ -21,9 +21,6 @@ from autograder.source import (
 )
 from autograder.untouched import broken_source, untouched
 
-#: More code than this in a submission isn't compared: it is no answer to exercises.
-MOST = 400_000
-
 Progress = Callable[[int, int], None]
 
 
@@ -65,11 +62,6 @@ def _add(read: Read, submission: Submission) -> None:
     read.unread += [(name, line) for line in submission.skipped]
     if submission.error is not None:
         read.unread.append((name, submission.error))
-        return
-    code = sum(len(cell) for file in submission.files for cell in file.cells)
-    if code > MOST:
-        text = f"it holds {code:,} characters of code; up to {MOST:,} are compared"
-        read.unread.append((name, text))
         return
     try:
         wanted = asked_for(submission)

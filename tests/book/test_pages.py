@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from bookkit.site import DESK, PHONE, page_names, settle
+from tests.book.axe import violations_everywhere
 from tests.book.conftest import PATIENCE, Guard, watch
 
 PAGES = page_names()
@@ -176,3 +177,9 @@ def test_hints_and_solution_unfold_under_each_exercise(opened):
     titles = [text.strip() for text in helps.first.locator("summary").all_inner_texts()]
     assert titles == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Solution"]
     expect(helps.first.locator(".solution pre")).to_contain_text('"""')
+
+
+@every_page
+def test_axe_finds_nothing_grave(opened):
+    # The last, since the page is changed for it.
+    assert violations_everywhere(opened.at(DESK)) == []

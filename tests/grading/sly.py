@@ -335,6 +335,11 @@ SHORTCUT = {
         FORBIDDEN,
         "torch's softmax",
     ),
+    "other-layout": (
+        f"{SOFTMAX}x.contiguous().to_mkldnn().softmax(-1).to_dense()\n",
+        FORBIDDEN,
+        "torch's softmax",
+    ),
     "by-hand": (
         f"{SOFTMAX}(x - x.amax(dim, keepdim=True)).exp() / "
         "(x - x.amax(dim, keepdim=True)).exp().sum(dim, keepdim=True)\n",
