@@ -43,7 +43,8 @@ def counted(exercises: Iterable[Any]) -> str:
 
 def _line(exercise: Any, address: str) -> str:
     anchor = nodes.make_id(f"Exercise: {exercise.id}")
-    does = (inspect.getdoc(exercise.reference) or "").splitlines()[0].rstrip(".:")
+    does = (inspect.getdoc(exercise.reference) or "").splitlines()[0]
+    does = does.rstrip(".:").replace("`", "")
     star = " ★" if exercise.optional else ""
     return (
         f'<li><a href="{address}#{anchor}"><code>{exercise.id}</code></a>{star}'
