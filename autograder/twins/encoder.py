@@ -212,12 +212,6 @@ ENCODED = [
         eps=1e-5,
     ),
     Mistake(
-        "eps-1e-6",
-        "The norms' eps is 1e-6; the published weights were trained with 1e-12: "
-        "nn.LayerNorm(d_model, eps=1e-12).",
-        eps=1e-6,
-    ),
-    Mistake(
         "tanh-gelu",
         "The feed-forward network bends with GELU's tanh form; the published weights "
         "were trained with the exact one, as in FeedForward.",
