@@ -55,6 +55,7 @@ PARTS = (  # from top to bottom
     Part(10, "Training", "finds the numbers in all of it", "around"),
     Part(13, "Parallelism", "shares all of it out among many machines", "around"),
     Part(14, "Looking inside", "what heads do, and what went wrong", "around"),
+    Part(15, "A modern decoder", "today's parts, and weights of others", "around"),
 )
 
 

@@ -83,6 +83,8 @@ def effort(exercise: Any) -> str:
 
 def help_cell(exercise: Any) -> str:
     """What stands under an exercise, as MyST Markdown."""
+    from autograder.printed import printed
+
     anchor = exercise.id.replace("_", "-").lower()
     count = len(exercise.hints)
     hints = [
@@ -91,7 +93,7 @@ def help_cell(exercise: Any) -> str:
     ]
     path = reference_file(exercise.reference)
     shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
-    source = code_block(inspect.getsource(exercise.reference))
+    source = code_block(printed(exercise.reference))
     body = f"From `{Path(shown).as_posix()}`:\n\n{source}"
     solution = dropdown("Solution", body, f"{anchor}-solution", "solution")
     parts = [effort(exercise), *hints, solution]

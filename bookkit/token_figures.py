@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from bookkit.figures import INK, MUTED, PALETTE, PAPER
+from bookkit.figures import INK, MUTED, PALETTE, PAPER, label_line
 from bookkit.patients import Chart
+from bookkit.recorded import recorded
 from bookkit.widgets import Picture
 
 LETTER, LINE = 9, 30  # units of a letter's width and of a line's height in `pieces`
@@ -128,4 +129,29 @@ def draw_charts(charts: Mapping[str, Chart]) -> Figure:
     fig.supxlabel("training step", color=INK, fontsize=10)
     fig.supylabel("loss a byte, in nats", color=INK, fontsize=10)
     fig.set_facecolor(PAPER)
+    return fig
+
+
+def draw_recorded(runs: Mapping[str, tuple[str, float | None]]) -> Figure:
+    """Draw recorded runs side by side: by name a title, and a published loss or None.
+
+    A run's batches are averaged from one check to the next.
+    """
+    fig, axes = plt.subplots(
+        1, len(runs), figsize=(3.8 * len(runs), 3.2), sharey=True, squeeze=False
+    )
+    for ax, (name, (title, published)) in zip(axes.flat, runs.items(), strict=True):
+        run = recorded(name)
+        steps, batches, unseen = zip(*run["checks"], strict=True)
+        ax.plot(steps, batches, lw=1.2)
+        label_line(ax, "batches", at=2, dy=-26, dx=-12)
+        ax.plot(steps, unseen, marker="o", ms=3, lw=1.2)
+        label_line(ax, f"unseen text: {run['loss']:.2f}", at=-1, dy=26, dx=-38)
+        if published is not None:
+            ax.axhline(published, color=MUTED, ls="--", lw=1)
+            place, style = (steps[0], published), {"color": MUTED, "va": "top"}
+            said = f"published: {published:.2f}"
+            ax.annotate(said, place, (0, -4), textcoords="offset points", **style)
+        ax.set(title=title, xlabel="training step")
+    axes[0][0].set_ylabel("loss a token, in nats")
     return fig

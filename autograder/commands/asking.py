@@ -1,6 +1,5 @@
 """`hint`, `solution` and `reset`: what a learner asks of one exercise."""
 
-import inspect
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +31,9 @@ def hint(exercise: "Exercise", number: int) -> None:
 @click.argument("exercise", metavar="ID", type=ExerciseId())
 def solution(exercise: "Exercise") -> None:
     """Print the reference of an exercise, from solutions/."""
-    show_source(inspect.getsource(exercise.reference))
+    from autograder.printed import printed
+
+    show_source(printed(exercise.reference))
 
 
 @click.command()

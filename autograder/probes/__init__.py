@@ -16,6 +16,7 @@ from autograder.probes.drawing import drawing
 from autograder.probes.dropped import block
 from autograder.probes.inside import layered, lens, spread
 from autograder.probes.models import model
+from autograder.probes.modern import encoder, llama, loading
 from autograder.probes.ranks import averaged, reduced, sharded
 from autograder.probes.residual import residual
 from autograder.probes.sampling import filtering, sampling
@@ -40,6 +41,7 @@ PROBES["decoder"] = decoder
 PROBES["depth"] = depth
 PROBES["drawing"] = drawing
 PROBES["filtering"] = filtering
+PROBES["encoder"] = encoder
 PROBES["fraction"] = fraction
 PROBES["grown"] = grown
 PROBES["grouped"] = grouped
@@ -48,6 +50,8 @@ PROBES["in_tiles"] = in_tiles
 PROBES["layered"] = layered
 PROBES["lens"] = lens
 PROBES["listed"] = listed
+PROBES["llama"] = llama
+PROBES["loading"] = loading
 PROBES["lookup"] = lookup
 PROBES["loss"] = loss
 PROBES["model"] = model

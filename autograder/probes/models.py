@@ -21,7 +21,7 @@ def model(
     args = dict(x["args"])
     facts = args.pop("facts", "")
     if facts in _DEFAULTS:
-        return {"kind": "module"} | named(_defaults(theirs, _DEFAULTS[facts]))
+        return {"kind": "module"} | named(defaults(theirs, _DEFAULTS[facts]))
     made: list[Any] = []
 
     def evaluated(*given: Any) -> Any:
@@ -115,7 +115,7 @@ _DEFAULTS: dict[str, dict[str, Measure]] = {
 }
 
 
-def _defaults(
+def defaults(
     theirs: Callable[..., Any], measures: Mapping[str, Measure]
 ) -> dict[str, str]:
     """What each argument is when left out, as measured, else as it is declared."""

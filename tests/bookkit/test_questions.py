@@ -147,6 +147,9 @@ RECOMPUTED = {
     "clipped-to-five": clipped,
     "how-many-stay": kept_by_top_p,
     "where-induction-looks": looked_at_from_20,
+    "how-many-keys": lambda: (
+        kv_cache_bytes(1, 32, 128, 64) / kv_cache_bytes(1, 4, 128, 64)
+    ),
     "a-cache-in-gigabytes": lambda: kv_cache_bytes(32, 8, 128, 8192) / 1e9,
     "where-they-cross": lambda: next(
         n

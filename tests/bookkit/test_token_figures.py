@@ -1,14 +1,17 @@
 """The pictures of tokens say what they are given."""
 
+import json
 import re
 
 import matplotlib.pyplot as plt
 import pytest
 
+from bookkit import recorded
 from bookkit.patients import Chart
 from bookkit.token_figures import (
     COLUMNS,
     draw_charts,
+    draw_recorded,
     draw_samples,
     draw_shift,
     label_ends,
@@ -69,8 +72,24 @@ def test_names_at_the_ends_of_lines_keep_apart():
 def test_each_chart_has_its_panel_and_name():
     chart = Chart([5.0, 4.0], [1, 2], [5.0, 4.5])
     fig = draw_charts({"A": chart, "B": chart})
-    assert [ax.get_title() or ax.get_title(loc="left") for ax in fig.axes][:2] == [
+    assert [ax.get_title() or ax.get_title() for ax in fig.axes][:2] == [
         "A",
         "B",
     ]
     assert fig.axes[1].lines[0].get_ydata().tolist() == [5.0, 4.0]
+
+
+def test_a_recorded_run_is_drawn_with_what_it_reached_and_what_was_published(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
+    checks = [[100, 3.0, 3.1], [200, 2.5, 2.7], [300, 2.2, 2.4]]
+    for name in ("a", "b"):
+        record = {"checks": checks, "loss": 2.414}
+        (tmp_path / f"{name}.json").write_text(json.dumps(record))
+    fig = draw_recorded({"a": ("first", 2.3), "b": ("second", None)})
+    first, second = ([text.get_text() for text in ax.texts] for ax in fig.axes)
+    assert first == ["batches", "unseen text: 2.41", "published: 2.30"]
+    assert second == first[:2]
+    assert [ax.get_title() for ax in fig.axes] == ["first", "second"]
+    assert fig.axes[1].lines[1].get_ydata().tolist() == [3.1, 2.7, 2.4]

@@ -80,6 +80,18 @@ def test_the_solution_in_a_pipe_is_the_source(run):
     assert run(f"solution {NAME}").stdout.strip() == source.strip()
 
 
+def test_a_solution_brings_the_helpers_that_it_needs(run):
+    block = run("solution LlamaBlock").stdout
+    assert block.startswith("class RotaryAttention(nn.Module):")
+    assert "\n\n\nclass LlamaBlock(nn.Module):" in block
+    assert "class MiniLMEncoder" not in block
+    loading = run("solution load_encoder").stdout
+    assert loading.startswith("#: What BERT's authors called the parts")
+    assert loading.index("PUBLISHED = {") < loading.index("def published_name(name):")
+    assert loading.index("def published_name") < loading.index("def load_encoder")
+    assert "@torch.no_grad()" in run("solution generate").stdout
+
+
 def test_reset_forgets_and_says_how_to_get_the_stub(run, book):
     workbook.note(book, NAME, "passed")
     workbook.save_part(book, NAME, "x = 1\n")
