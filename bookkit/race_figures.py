@@ -1,4 +1,4 @@
-"""What chapter 15 draws of its recorded runs: curves, results, what a part is worth."""
+"""What chapter 15 draws of its recorded runs: curves, and what a part is worth."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -52,34 +52,6 @@ def _places(finisher: Finisher, what: str) -> list[float]:
         return [tokens / 1e6 for tokens in finisher.tokens]
     whole = finisher.steps * finisher.seconds / 60
     return [whole * tokens / finisher.tokens[-1] for tokens in finisher.tokens]
-
-
-def draw_results(
-    finishers: Sequence[Finisher], title: str, lines: Mapping[str, float] | None = None
-) -> Axes:
-    """A row a decoder: a dot a seed, and the mean in digits. Named lines stand across.
-
-    The best stand at the bottom if they are given in the order in which they improve.
-    """
-    _, ax = plt.subplots(figsize=(7, 0.42 * len(finishers) + 1.3))
-    for name, value in (lines or {}).items():
-        ax.axvline(value, color=MUTED, ls="--", lw=1)
-        ax.text(value, -0.75, name, ha="center", va="bottom", color=MUTED, fontsize=9)
-    for row, finisher in enumerate(finishers):
-        dots = [row] * len(finisher.losses)
-        ax.plot(finisher.losses, dots, "o", color=PALETTE[0], alpha=0.6, mew=0)
-        place, style = (max(finisher.losses), row), {"va": "center", "fontsize": 9}
-        said = f"{finisher.loss:.3f}"
-        ax.annotate(said, place, (8, 0), textcoords="offset points", **style)
-    ax.margins(x=0.12)
-    ax.set_yticks(range(len(finishers)), [f.name for f in finishers])
-    ax.set(
-        ylim=(len(finishers) - 0.5, -0.8),
-        xlabel="loss on unseen text, nats a character",
-    )
-    ax.set_title(title, pad=22 if lines else 10)
-    ax.grid(axis="y", visible=False)
-    return ax
 
 
 def draw_gaps(gaps: Mapping[str, Gap], title: str) -> Axes:
