@@ -223,10 +223,13 @@ NUMBERS = sum(prod(shape) for shape in published(POOLER).values()) + 50
 
 
 def tensors(shapes: dict[str, list[int]], refused: bool = False) -> dict[str, Any]:
-    """A case: a state dict of these shapes, and whether it is to be refused."""
+    """A case: a state dict of these shapes, and whether it is to be refused.
+
+    As in the published file it is sorted by name, so that who goes by order is caught.
+    """
     return {
         "sizes": given(SIZES),
-        "shapes": given(shapes),
+        "shapes": given(dict(sorted(shapes.items()))),
         "numbers": normal(str(NUMBERS)),
         "refused": refused,
         "asked": given(ASKED),
@@ -254,11 +257,18 @@ load_encoder = Exercise(
         "a tensor unknown": tensors(
             published(POOLER, {"classifier.weight": [2, 4]}), refused=True
         ),
+        "a tensor of the embeddings unknown": tensors(
+            published(POOLER, {"embeddings.LayerNorm.gamma": [4]}), refused=True
+        ),
         "a layer too many": tensors(
             published({"encoder.layer.2.output.dense.bias": [4]}), refused=True
         ),
         "positions for longer texts": tensors(
             published({"embeddings.position_embeddings.weight": [6, 4]}),
+            refused=True,
+        ),
+        "a matrix transposed": tensors(
+            published({"encoder.layer.0.intermediate.dense.weight": [4, 6]}),
             refused=True,
         ),
         "a bias of one number": tensors(published({LAST: [1]}), refused=True),

@@ -18,6 +18,7 @@ from autograder.twins.blocks import (
     Change,
     Norm,
     Place,
+    all_from_start,
     back,
     chain,
     from_start,
@@ -25,7 +26,7 @@ from autograder.twins.blocks import (
     rows_for,
 )
 from autograder.twins.gates import GATES, through_the_gate
-from autograder.twins.heads import along
+from autograder.twins.heads import CUTS, JOINS, along
 from autograder.twins.multihead import LAYER, SHARED, heads_attend
 from autograder.twins.norms import rms
 from autograder.twins.rms_norm import RMS
@@ -289,6 +290,13 @@ NORMED = [
         norm_f=1,
     ),
     Mistake(
+        "norms-exchanged",
+        "norm1 and norm2 are swapped: norm1 stands before the attention, norm2 before "
+        "the feed-forward network.",
+        norm_a=2,
+        norm_f=1,
+    ),
+    Mistake(
         "norm-at-the-end",
         "The block's result is normed once more, with norm2; it should leave the "
         "stream as it is.",
@@ -313,6 +321,12 @@ WIRED = [
         "The second skip connection starts from the block's input, so the attention's "
         "result is not carried on: x is what the first sublayer left.",
         place_f=from_start,
+    ),
+    Mistake(
+        "side-by-side",
+        "Attention and feed-forward network both read the same x; the feed-forward "
+        "network comes after, and reads the sum: x + ff(norm2(x)) with the new x.",
+        place_f=all_from_start,
     ),
     Mistake(
         "order-reversed",
@@ -362,6 +376,8 @@ LLAMA = [
     *NORMED,
     *WIRED,
     *chosen(SHARED, "tiled-heads", "values-tiled", "v-from-w-k", "k-and-v-exchanged"),
+    *chosen(CUTS, "cut-by-view"),
+    *chosen(JOINS, "joined-by-reshape"),
     *chosen(LAYER, "divided-by-root-d_model", "no-output-projection"),
     *chosen(SCORES, "unscaled-scores", "divided-by-d_k"),
     *chosen(MASKS, "blocked-scores-zero", "blocked-too-low-for-half"),
@@ -373,6 +389,7 @@ LLAMA = [
             "gate-and-up-exchanged",
             "sigmoid-gate",
             "gelu-gate",
+            "silu-on-the-product",
         )
     ),
     *BIASED,

@@ -1,6 +1,8 @@
 """Loading published weights with a switch where people slip, and the slips by name."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import torch
@@ -82,10 +84,38 @@ def _turned(name: str, tensor: Tensor) -> Tensor:
     return tensor.mT if square and name.startswith("encoder.") else tensor
 
 
-def _by_load_state_dict(model: Any, state_dict: Mapping[str, Tensor]) -> None:
+def _by_load_state_dict(
+    model: Any, state_dict: Mapping[str, Tensor], *, strict: bool = True
+) -> None:
     ours = {published_name(name): name for name, _ in model.named_parameters()}
     given = {name: t for name, t in state_dict.items() if not passed_over(name)}
-    model.load_state_dict({ours.get(name, name): t for name, t in given.items()})
+    named = {ours.get(name, name): t for name, t in given.items()}
+    model.load_state_dict(named, strict=strict)
+
+
+def _refuse(model: Any, state_dict: Mapping[str, Tensor]) -> None:
+    raise ValueError("names")
+
+
+def _known_or_inside(model: Any, state_dict: State) -> State:
+    """Without what is unknown among the embeddings."""
+    known = {published_name(name) for name, _ in model.named_parameters()}
+    return {
+        name: tensor
+        for name, tensor in state_dict.items()
+        if name in known or not name.startswith("embeddings.")
+    }
+
+
+def _poured(model: Any, state_dict: State) -> State:
+    """Every tensor with the shape of its parameter, if it has as many numbers."""
+    own = {published_name(name): p for name, p in model.named_parameters()}
+    return {
+        name: tensor.reshape(own[name].shape)
+        if name in own and own[name].numel() == tensor.numel()
+        else tensor
+        for name, tensor in state_dict.items()
+    }
 
 
 def _with_gradients(model: Any, state_dict: Mapping[str, Tensor]) -> None:
@@ -167,6 +197,38 @@ LOADED = [
         "ValueError.",
         needs_all=False,
         knows_all=False,
+    ),
+    Mistake(
+        "strict-false",
+        "load_state_dict with strict=False passes over tensors that are missing or "
+        "unknown, and raises RuntimeError for another shape: raise ValueError for "
+        "each of the three.",
+        wrong=partial(_by_load_state_dict, strict=False),
+    ),
+    Mistake(
+        "unknown-embeddings-accepted",
+        "An unknown tensor whose name begins with `embeddings.` goes unnoticed; of "
+        "these only embeddings.position_ids may be ignored: raise ValueError.",
+        wrong=lambda model, state: fill(model, _known_or_inside(model, state)),
+    ),
+    Mistake(
+        "always-refused",
+        "Every state dict is refused, a right one too: a name or a shape that you "
+        "expect is not the published one. Go by names, not by the order in the file, "
+        "and mind that attention.output.dense is W_o, output.dense is ff.W_2.",
+        wrong=_refuse,
+    ),
+    Mistake(
+        "not-in-place",
+        "The model that was given is as it was: a copy is filled, or nothing. Write "
+        "into its own parameters, p.copy_(tensor) under torch.no_grad().",
+        wrong=lambda model, state: fill(deepcopy(model), state),
+    ),
+    Mistake(
+        "numbers-counted",
+        "A tensor of another shape is accepted where it has as many numbers, and "
+        "poured into the shape asked for. Compare the shapes and raise ValueError.",
+        wrong=lambda model, state: fill(model, _poured(model, state)),
     ),
     Mistake(
         "shapes-stretched",

@@ -40,6 +40,17 @@ def last_real(hidden: Tensor, real: Tensor) -> Tensor:
     return hidden[torch.arange(len(hidden), device=hidden.device), last]
 
 
+def at_their_number(hidden: Tensor, real: Tensor) -> Tensor:
+    """What stands last if the real tokens were the first ones: at mask.sum() - 1."""
+    last = real.squeeze(-1).sum(1).long() - 1
+    return hidden[torch.arange(len(hidden), device=hidden.device), last]
+
+
+def as_many_from_the_start(mask: Tensor) -> Tensor:
+    places = torch.arange(mask.shape[1], device=mask.device)
+    return places < mask.sum(1, keepdim=True)
+
+
 def largest(hidden: Tensor, real: Tensor) -> Tensor:
     return hidden.masked_fill(real == 0, -torch.inf).amax(1)
 
@@ -70,6 +81,12 @@ POOLED = [
         take=last_real,
     ),
     Mistake(
+        "last-by-count",
+        "The vector at position mask.sum() - 1 is taken; it is the mean over all real "
+        "tokens that is asked for, wherever the mask has them.",
+        take=at_their_number,
+    ),
+    Mistake(
         "largest-for-mean",
         "The largest number of each feature is taken (max pooling); it is the mean "
         "over the real tokens that is asked for.",
@@ -91,6 +108,12 @@ POOLED = [
         "padding-averaged-too",
         f"The mask has no effect: the padding is averaged too. {_REAL}",
         counts=torch.ones_like,
+    ),
+    Mistake(
+        "padding-expected-at-the-end",
+        "The first mask.sum() tokens are averaged, as if padding stood at the end "
+        f"only; it may stand anywhere. {_REAL}",
+        counts=as_many_from_the_start,
     ),
     Mistake(
         "first-token-left-out",

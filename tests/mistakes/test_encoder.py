@@ -32,6 +32,16 @@ def mean_pool(hidden, mask):
         ),
         ("(hidden * m).sum(dim=1)", "hidden.amax(dim=1)", "largest-with-padding"),
         ("(hidden * m)", "(F.normalize(hidden, dim=-1) * m)", "tokens-normalised-too"),
+        (
+            "summed / m.sum(dim=1).clamp(min=1e-9)",
+            "hidden[torch.arange(len(hidden)), mask.sum(1) - 1]",
+            "last-by-count",
+        ),
+        (
+            "summed / m.sum(dim=1).clamp(min=1e-9)",
+            "torch.stack([h[:n].mean(0) for h, n in zip(hidden, mask.sum(1))])",
+            "padding-expected-at-the-end",
+        ),
         ("(hidden * m).sum(dim=1)", "(hidden * m).sum(dim=-1)", None),
         ("mask.unsqueeze(-1)", "mask", None),
     ],
@@ -273,6 +283,26 @@ def load_encoder(model, state_dict):
         ("params[mine].shape != rest[theirs].shape", "False", None),
         ('ValueError("names differ")', 'KeyError("names differ")', None),
         ("rest = dict(state_dict)", "rest = state_dict", "state-dict-emptied"),
+        (
+            '"attn.W_o": "attention.output.dense"',
+            '"attn.W_o": "attention.output"',
+            "always-refused",
+        ),
+        (
+            "    params = dict(",
+            "    import copy\n    model = copy.deepcopy(model)\n    params = dict(",
+            "not-in-place",
+        ),
+        (
+            'if not n.startswith("pooler.")}',
+            'if n in names.values() or not n.startswith(("pooler.", "embeddings."))}',
+            "unknown-embeddings-accepted",
+        ),
+        (
+            "params[mine].shape != rest[theirs].shape:",
+            "params[mine].numel() != rest[theirs].numel():",
+            None,
+        ),
         ("with torch.no_grad():", "if True:", "copied-with-gradients"),
         (
             "params[mine].copy_(rest[theirs])",
@@ -287,6 +317,47 @@ def test_slip_in_loading_is_named(right, slip, mistake):
     verdict = slipped(LOAD, right, slip)
     if mistake is not None:
         assert verdict.mistake == mistake
+
+
+@pytest.mark.parametrize(
+    ("body", "mistake"),
+    [
+        # by the order in the file, whatever the names say
+        (
+            "    names = pairs(model).values()\n"
+            "    kept = [t for n, t in state_dict.items() if n in names]\n"
+            "    shapes = [t.shape for t in kept]\n"
+            "    if shapes != [p.shape for p in model.parameters()]:\n"
+            "        raise ValueError('shapes')\n"
+            "    for p, t in zip(model.parameters(), kept):\n"
+            "        p.data.copy_(t)\n",
+            "always-refused",
+        ),
+        (
+            "    ours = {theirs: mine for mine, theirs in pairs(model).items()}\n"
+            "    named = {ours.get(n, n): t for n, t in state_dict.items()}\n"
+            "    model.load_state_dict(named, strict=False)\n",
+            "strict-false",
+        ),
+        (
+            "    names = {n for n in state_dict if not n.startswith('pooler.')}\n"
+            "    names -= {'embeddings.position_ids'}\n"
+            "    if names != set(pairs(model).values()):\n"
+            "        raise ValueError('names')\n"
+            "    todo = [(p, state_dict[pairs(model)[n]])\n"
+            "            for n, p in model.named_parameters()]\n"
+            "    if any(p.numel() != t.numel() for p, t in todo):\n"
+            "        raise ValueError('shapes')\n"
+            "    for p, t in todo:\n"
+            "        p.data.copy_(t.reshape(p.shape))\n",
+            "numbers-counted",
+        ),
+    ],
+)
+def test_another_way_of_loading_is_named(body, mistake):
+    head = LOAD[: LOAD.index("def load_encoder")]
+    verdict = check_source(f"{head}def load_encoder(model, state_dict):\n{body}")
+    assert verdict.mistake == mistake
 
 
 def test_a_check_that_comes_too_late_is_named():

@@ -100,6 +100,24 @@ class LlamaBlock(nn.Module):
             "gate-and-up-exchanged",
         ),
         ("self.norm2(x))", "self.norm1(x))", "norm1-for-both"),
+        (
+            "x = x + self.attn(self.norm1(x), positions)\n"
+            "        return x + self.ff(self.norm2(x))",
+            "x = x + self.attn(self.norm2(x), positions)\n"
+            "        return x + self.ff(self.norm1(x))",
+            "norms-exchanged",
+        ),
+        (
+            "x = x + self.attn(self.norm1(x), positions)\n        return x + ",
+            "return x + self.attn(self.norm1(x), positions) + ",
+            "side-by-side",
+        ),
+        ("y.transpose(1, 2).reshape(", "y.reshape(", "joined-by-reshape"),
+        (
+            "F.silu(self.W_gate(x)) * self.W_up(x)",
+            "F.silu(self.W_gate(x) * self.W_up(x))",
+            "silu-on-the-product",
+        ),
         ("return x + self.ff", "return self.ff", "no-residual-feed-forward"),
         (
             "self.norm1 = nn.RMSNorm(d_model, eps=1e-6)\n"
