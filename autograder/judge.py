@@ -62,7 +62,7 @@ class Judge:
             if len(self._imitated) >= IMITATIONS:
                 self._imitated.clear()
             answer = Local(self.exercise.answer(mistakes), self.exercise.parts)
-            asked = trial.x | {"grads": grads, "watch": []}
+            asked = trial.x | {"grads": grads, "twice": False, "watch": []}
             self._imitated[key] = answer.run(self.exercise.probe, asked)
         return self._imitated[key]
 

@@ -112,7 +112,8 @@ def trial(
         x["device"] = "meta"
     # Gradients and built-ins are looked at where nothing else is special.
     plain = stage == "values" and not variant
-    x["grads"] = plain and exercise.owes("gradients") and _floats(x)
+    x["twice"] = stage == "values" and exercise.owes("gradients") and _floats(x)
+    x["grads"] = plain and x["twice"]
     if not plain:
         x["watch"] = []
     return Trial(case, variant, stage, spec, sizes, dtype, x)

@@ -9,6 +9,7 @@
   dtype     (build) the floating-point type that the module is given
   device    where it runs: "cpu", or "meta" to find tensors left behind
   grads     whether gradients are asked for
+  twice     whether it is called a second time, which gradients need anyway
   seed      of the numbers that an output is weighed with for its gradient
   watch     families of built-ins to look for
   sizes     whether to note the largest tensor made
@@ -103,7 +104,7 @@ def run(
 def observe(
     fn: Callable[..., Any], x: dict[str, Any], parameters: Mapping[str, Tensor]
 ) -> dict[str, Any]:
-    """Call `fn` twice, the second time with gradients, and note what happens."""
+    """Call `fn`, twice or with gradients if that is asked, and note what happens."""
     given = {name: _copy(value, x["device"]) for name, value in x["args"].items()}
     strict = OneDevice() if x["device"] == "meta" else nullcontext()
     with strict, Watch(x["watch"], x["sizes"]) as watch:
@@ -124,7 +125,17 @@ def observe(
             seen |= _gradients(fn, x, parameters, _tensors(out))
         except Exception as error:
             seen["grad_error"] = described(error)
+    elif x.get("twice"):
+        seen["again"] = _again(fn, x, _tensors(out))
     return seen
+
+
+def _again(fn: Callable[..., Any], x: dict[str, Any], before: list[Tensor]) -> bool:
+    given = {name: _copy(value, x["device"]) for name, value in x["args"].items()}
+    try:
+        return _same(before, _tensors(_called(fn, given, x)))
+    except Exception:
+        return False
 
 
 def _called(fn: Callable[..., Any], given: dict[str, Any], x: dict[str, Any]) -> Any:
