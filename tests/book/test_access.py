@@ -30,7 +30,7 @@ def test_axe_finds_the_one_text_that_is_hard_to_read(page, colour, scheme):
         content=f"html[data-theme={scheme}] .faint {{ color: {colour} }}"
     )
     page.evaluate(
-        """document.querySelector(".bd-article").innerHTML =
+        """document.querySelector("#search-results").innerHTML =
           "<p>Read me.</p>".repeat(20) + "<p class=faint>Read me.</p>" """
     )
     (found,) = violations_everywhere(page)
