@@ -42,7 +42,8 @@ def counted(exercises: Iterable[Any]) -> str:
 
 
 def _line(exercise: Any, address: str) -> str:
-    anchor = nodes.make_id(f"Exercise: {exercise.id}")
+    # The first hint: a heading may be for two exercises, or have words of its own.
+    anchor = f"{nodes.make_id(exercise.id)}-hint-1"
     does = (inspect.getdoc(exercise.reference) or "").splitlines()[0]
     does = does.rstrip(".:").replace("`", "")
     star = " ★" if exercise.optional else ""

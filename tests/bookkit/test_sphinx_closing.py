@@ -10,7 +10,7 @@ def test_every_exercise_stands_under_its_chapter_with_a_link():
     page = everything(chapters, {n: of_chapter(n) for n in chapters})
     for number in chapters:
         for one in of_chapter(number):
-            anchor = f"exercise-{one.id.lower().replace('_', '-')}"
+            anchor = f"{one.id.lower().replace('_', '-')}-hint-1"
             assert f'<a href="{number}.html#{anchor}"><code>{one.id}</code></a>' in page
     assert page.count("★") == sum(one.optional for one in EXERCISES.values())
 
