@@ -1,4 +1,4 @@
-"""How a MiniGPT is put together wrongly, by name: its blocks, their sizes, its head."""
+"""How modules are put together wrongly, a MiniGPT above all: blocks, sizes, head."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +9,13 @@ import solutions.minigpt as solutions
 from autograder.definition import Mistake
 
 
-def built(change: Callable[[Any], None]) -> Callable[..., nn.Module]:
-    """A MiniGPT that is put together in another way."""
+def built(
+    reference: Callable[..., nn.Module], change: Callable[[Any], None]
+) -> Callable[..., nn.Module]:
+    """A module that is put together in another way than the reference."""
 
     def make(*given: Any) -> nn.Module:
-        model: nn.Module = solutions.MiniGPT(*given)
+        model = reference(*given)
         change(model)
         return model
 
@@ -54,75 +56,82 @@ def blocks_of(
     return change
 
 
+def listed_wrongly(reference: Callable[..., nn.Module]) -> list[Mistake]:
+    """Slips in making the list `blocks` of a model."""
+    return [
+        Mistake(
+            "blocks-in-a-plain-list",
+            "The blocks are in a plain Python list, so their parameters are hidden: no "
+            "weights are loaded, trained or moved. Put them into an nn.ModuleList.",
+            wrong=built(reference, hide_the_blocks),
+        ),
+        Mistake(
+            "one-block-shared",
+            "All layers are the same block, repeated: `[block] * n_layers` makes one "
+            "block whose weights are shared. Make a new block for each layer.",
+            wrong=built(reference, share_a_block),
+        ),
+    ]
+
+
 #: How the model is put together.
 BUILT = [
-    Mistake(
-        "blocks-in-a-plain-list",
-        "The blocks are in a plain Python list, so their parameters are hidden: no "
-        "weights are loaded, trained or moved. Put them into an nn.ModuleList.",
-        wrong=built(hide_the_blocks),
-    ),
-    Mistake(
-        "one-block-shared",
-        "All layers are the same block, repeated: `[block] * n_layers` makes one block "
-        "whose weights are shared. Make a new block for each layer.",
-        wrong=built(share_a_block),
-    ),
+    *listed_wrongly(solutions.MiniGPT),
     Mistake(
         "one-block-too-many",
         "There is one block too many: n_layers + 1 instead of n_layers.",
-        wrong=built(blocks_of(count=lambda n: n + 1)),
+        wrong=built(solutions.MiniGPT, blocks_of(count=lambda n: n + 1)),
     ),
     Mistake(
         "one-block-too-few",
         "There is one block too few: n_layers - 1 instead of n_layers.",
-        wrong=built(blocks_of(count=lambda n: n - 1)),
+        wrong=built(solutions.MiniGPT, blocks_of(count=lambda n: n - 1)),
     ),
     Mistake(
         "six-blocks-always",
         "There are 6 blocks, the default, whatever n_layers says: the number of layers "
         "is ignored (hard-coded).",
-        wrong=built(blocks_of(count=lambda n: 6)),
+        wrong=built(solutions.MiniGPT, blocks_of(count=lambda n: 6)),
     ),
     Mistake(
         "n_heads-ignored",
         "n_heads is not passed on: every block has 8 heads, the default of "
         "TransformerBlock.",
-        wrong=built(blocks_of(heads=lambda n_heads: 8)),
+        wrong=built(solutions.MiniGPT, blocks_of(heads=lambda n_heads: 8)),
     ),
     Mistake(
         "one-head",
         "Every block has one head, whatever n_heads says: pass n_heads on.",
-        wrong=built(blocks_of(heads=lambda n_heads: 1)),
+        wrong=built(solutions.MiniGPT, blocks_of(heads=lambda n_heads: 1)),
     ),
     Mistake(
         "ff_dim-default",
         "ff_dim is not passed on: the blocks' feed-forward networks have the default, "
         "2048, where 4 * d_model is asked for.",
-        wrong=built(blocks_of(ff_dim=lambda C: 2048)),
+        wrong=built(solutions.MiniGPT, blocks_of(ff_dim=lambda C: 2048)),
     ),
     Mistake(
         "ff_dim-d_model",
         "The blocks' feed-forward networks are d_model wide (ff_dim); it should be "
         "4 * d_model.",
-        wrong=built(blocks_of(ff_dim=lambda C: C)),
+        wrong=built(solutions.MiniGPT, blocks_of(ff_dim=lambda C: C)),
     ),
     Mistake(
         "ff_dim-2-d_model",
         "The blocks' feed-forward networks are 2 * d_model wide (ff_dim); it should be "
         "4 * d_model.",
-        wrong=built(blocks_of(ff_dim=lambda C: 2 * C)),
+        wrong=built(solutions.MiniGPT, blocks_of(ff_dim=lambda C: 2 * C)),
     ),
     Mistake(
         "head-tied",
         "The head's weight is tied to that of embed; in this model it is not tied: the "
         "head has a weight of its own.",
-        wrong=built(tie),
+        wrong=built(solutions.MiniGPT, tie),
     ),
     Mistake(
         "head-with-bias",
         "The head has a bias; it should have none: nn.Linear(d_model, vocab_size, "
         "bias=False).",
-        wrong=built(add_bias),
+        wrong=built(solutions.MiniGPT, add_bias),
     ),
 ]

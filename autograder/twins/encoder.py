@@ -21,9 +21,11 @@ from autograder.twins.blocks import (
     pre,
     with_eps,
 )
-from autograder.twins.llama import chosen
+from autograder.twins.built import built, listed_wrongly
 from autograder.twins.minigpt import at, counted, from_0
 from autograder.twins.multihead import EXCHANGED, LAYER, heads_attend
+from autograder.twins.rows import chosen
+from autograder.twins.wirings import ENCODER
 
 Stack = Callable[[Any, Tensor, Callable[[Any, Tensor], Tensor]], Tensor]
 
@@ -92,25 +94,15 @@ def vectors(
     return end(model, run(model, x, through))
 
 
-def built(change: Callable[[Any], None]) -> Callable[..., nn.Module]:
-    """An encoder that is put together in another way."""
+def norm_early(model: Any) -> None:
+    def forward(tokens: Tensor, mask: Tensor) -> Tensor:
+        def start(model: Any, x: Tensor, normed: Norm) -> Tensor:
+            words: Tensor = model.norm(model.embed(tokens))
+            return words + from_0(model, tokens) + of_type_0(model)
 
-    def make(*given: Any) -> nn.Module:
-        model: nn.Module = solutions.MiniLMEncoder(*given)
-        change(model)
-        return model
+        return vectors(model, tokens, mask, start=start)
 
-    return make
-
-
-def hide_the_blocks(model: Any) -> None:
-    blocks = list(model.blocks)
-    del model.blocks
-    model.blocks = blocks
-
-
-def share_a_block(model: Any) -> None:
-    model.blocks = nn.ModuleList([model.blocks[0]] * len(model.blocks))
+    model.forward = forward
 
 
 def twelve_heads(model: Any) -> None:
@@ -178,7 +170,7 @@ ENCODED = [
         "normed-before-positions",
         "Only the token embeddings are normed, before positions and type are added; "
         f"the sum of the three is normed: {_SUM}.",
-        wrong=built(lambda model: setattr(model, "forward", _normed_early(model))),
+        wrong=built(solutions.MiniLMEncoder, norm_early),
     ),
     Mistake(
         "pre-norm",
@@ -198,13 +190,7 @@ ENCODED = [
         "norm2(x + ff(x)).",
         place=lambda x, sublayer, norm, start: norm(sublayer(x)),
     ),
-    Mistake(
-        "norms-exchanged",
-        "norm1 and norm2 are swapped: norm1 belongs to the attention, norm2 to the "
-        "feed-forward network.",
-        norm_a=2,
-        norm_f=1,
-    ),
+    *chosen(ENCODER, "norms-exchanged"),
     Mistake(
         "eps-1e-5",
         "The norms' eps is 1e-5, what nn.LayerNorm takes by itself; the published "
@@ -274,43 +260,16 @@ ENCODED = [
     *chosen(LAYER, "no-output-projection"),
     *chosen(SCORES, "unscaled-scores"),
     *chosen(MASKS, "blocked-scores-zero", "mask-added", "mask-after-softmax"),
-    Mistake(
-        "one-block-shared",
-        "All layers are the same block, repeated: `[block] * n_layers` makes one block "
-        "whose weights are shared. Make a new block for each layer.",
-        wrong=built(share_a_block),
-    ),
-    Mistake(
-        "blocks-in-a-plain-list",
-        "The blocks are in a plain Python list, so their parameters are hidden: no "
-        "weights are loaded, trained or moved. Put them into an nn.ModuleList.",
-        wrong=built(hide_the_blocks),
-    ),
+    *listed_wrongly(solutions.MiniLMEncoder),
     Mistake(
         "twelve-heads-always",
         "Every block has 12 heads, whatever num_heads says: pass num_heads on.",
-        wrong=built(twelve_heads),
+        wrong=built(solutions.MiniLMEncoder, twelve_heads),
     ),
     Mistake(
         "one-type",
         "type_embed has one row; it has 2, as published, though only row 0 is used "
         "here.",
-        wrong=built(one_type),
+        wrong=built(solutions.MiniLMEncoder, one_type),
     ),
 ]
-
-
-def _normed_early(model: Any) -> Callable[[Tensor, Tensor], Tensor]:
-    def forward(tokens: Tensor, mask: Tensor) -> Tensor:
-        return vectors(
-            model,
-            tokens,
-            mask,
-            start=lambda model, x, normed: (
-                model.norm(model.embed(tokens))
-                + from_0(model, tokens)
-                + model.type_embed.weight[0]
-            ),
-        )
-
-    return forward

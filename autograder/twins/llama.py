@@ -4,7 +4,7 @@ Wiring, attention, rotation, norm and gate pass their own twins' switches down. 
 builds a block, so of the slips that have a chapter of their own the commonest are here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,19 +18,20 @@ from autograder.twins.blocks import (
     Change,
     Norm,
     Place,
-    all_from_start,
     back,
     chain,
-    from_start,
     pre,
     rows_for,
 )
+from autograder.twins.built import built
 from autograder.twins.gates import GATES, through_the_gate
 from autograder.twins.heads import CUTS, JOINS, along
 from autograder.twins.multihead import LAYER, SHARED, heads_attend
 from autograder.twins.norms import rms
 from autograder.twins.rms_norm import RMS
 from autograder.twins.rope import ROTATIONS, rotate
+from autograder.twins.rows import chosen
+from autograder.twins.wirings import ENCODER
 
 Rotation = Callable[[Tensor, Tensor], Tensor]
 
@@ -100,23 +101,6 @@ def llama(
     )
 
 
-def chosen(rows: Sequence[Mistake], *ids: str) -> list[Mistake]:
-    """Some rows of another exercise, in the order given."""
-    known = {row.id: row for row in rows}
-    return [known[id] for id in ids]
-
-
-def built(change: Callable[[Any], None]) -> Callable[..., nn.Module]:
-    """A block that is put together in another way."""
-
-    def make(*given: Any) -> nn.Module:
-        block: nn.Module = solutions.LlamaBlock(*given)
-        change(block)
-        return block
-
-    return make
-
-
 def biased(*names: str) -> Callable[..., nn.Module]:
     """A block in which these projections have biases."""
 
@@ -127,7 +111,7 @@ def biased(*names: str) -> Callable[..., nn.Module]:
             layers = nn.Linear(plain.in_features, plain.out_features)
             setattr(getattr(block, part), layer, layers)
 
-    return built(change)
+    return built(solutions.LlamaBlock, change)
 
 
 def across_heads(heads: Tensor, at: Tensor) -> Tensor:
@@ -283,25 +267,7 @@ NORMED = [
         Mistake(row.id, row.message, normed=rms_norms(**row.switches))
         for row in chosen(RMS, "eps-outside-the-root", "weight-missing")
     ),
-    Mistake(
-        "norm1-for-both",
-        "norm1 is used in both places, and norm2 is unused: the feed-forward network "
-        "has a norm of its own, norm2.",
-        norm_f=1,
-    ),
-    Mistake(
-        "norms-exchanged",
-        "norm1 and norm2 are swapped: norm1 stands before the attention, norm2 before "
-        "the feed-forward network.",
-        norm_a=2,
-        norm_f=1,
-    ),
-    Mistake(
-        "norm-at-the-end",
-        "The block's result is normed once more, with norm2; it should leave the "
-        "stream as it is.",
-        end=lambda module, x: module.norm2(x),
-    ),
+    *chosen(ENCODER, "norm1-for-both", "norms-exchanged", "norm-at-the-end"),
 ]
 
 #: The sublayers and their order.
@@ -316,29 +282,12 @@ WIRED = [
         "no-residual-attention",
         "no-residual-feed-forward",
     ),
-    Mistake(
+    *chosen(
+        ENCODER,
         "skip-from-the-block-s-input",
-        "The second skip connection starts from the block's input, so the attention's "
-        "result is not carried on: x is what the first sublayer left.",
-        place_f=from_start,
-    ),
-    Mistake(
-        "side-by-side",
-        "Attention and feed-forward network both read the same x; the feed-forward "
-        "network comes after, and reads the sum: x + ff(norm2(x)) with the new x.",
-        place_f=all_from_start,
-    ),
-    Mistake(
+        "sublayers-side-by-side",
         "order-reversed",
-        "The feed-forward network comes first; the order is attention, then "
-        "feed-forward network.",
-        order="fa",
-    ),
-    Mistake(
         "feed-forward-missing",
-        "The feed-forward network is never applied: the second sublayer, "
-        "x + ff(norm2(x)), is missing.",
-        order="a",
     ),
     Mistake(
         "attention-missing",
@@ -380,8 +329,9 @@ LLAMA = [
     *chosen(JOINS, "joined-by-reshape"),
     *chosen(LAYER, "divided-by-root-d_model", "no-output-projection"),
     *chosen(SCORES, "unscaled-scores", "divided-by-d_k"),
-    *chosen(MASKS, "blocked-scores-zero", "blocked-too-low-for-half"),
-    *chosen(MASKS, "mask-after-softmax"),
+    *chosen(
+        MASKS, "blocked-scores-zero", "blocked-too-low-for-half", "mask-after-softmax"
+    ),
     *(
         Mistake(row.id, row.message, feed=partial(through_the_gate, **row.switches))
         for row in chosen(

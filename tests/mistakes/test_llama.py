@@ -110,7 +110,7 @@ class LlamaBlock(nn.Module):
         (
             "x = x + self.attn(self.norm1(x), positions)\n        return x + ",
             "return x + self.attn(self.norm1(x), positions) + ",
-            "side-by-side",
+            "sublayers-side-by-side",
         ),
         ("y.transpose(1, 2).reshape(", "y.reshape(", "joined-by-reshape"),
         (
