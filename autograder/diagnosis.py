@@ -91,25 +91,25 @@ def known(
     for one in judge.exercise.mistakes:
         if _matches(judge, (one,), trials, wrong, stage):
             return (one,)
-    # What a single one explains in the first wrong trial is no pair of two others.
-    first, around = wrong[:1], _around(trials, wrong[0])
-    alone = [
-        one
-        for one in judge.exercise.mistakes
-        if stage != "refusals" and _matches(judge, (one,), around, first, stage)
-    ]
-    likely = (
-        pair
-        for pair in _plausible(judge, wrong[0], stage)
-        if not alone or any(one in alone for one in pair)
-    )
+    likely = _plausible(judge, wrong[0], stage)
+    if _telling(wrong[0]):
+        # What one alone explains in the first wrong trial is no pair of two others.
+        first, around = wrong[:1], _around(trials, wrong[0])
+        near = {
+            one.id
+            for one in judge.exercise.mistakes
+            if _matches(judge, (one,), around, first, stage)
+        }
+        if near:
+            likely = (pair for pair in likely if near & {one.id for one in pair})
     matching = (pair for pair in likely if _matches(judge, pair, trials, wrong, stage))
     return next(matching, ())
 
 
 def _plausible(judge: Judge, seen: Evidence, stage: str) -> Iterator[Named]:
-    """The pairs that may give a wrong result, by what each mistake gives alone:
-    together they break what is broken in it, and neither breaks what is right."""
+    """The pairs that may give a wrong result, by what each mistake gives alone: between
+    them they break what is broken in it, and nothing else. What comes back without a
+    result that can be compared tells nothing, so then it may be any pair."""
     broken = _broken(seen, seen.actual, stage)
     grads = stage == "gradients" and seen.trial.x["grads"]
     alone = {}
@@ -117,10 +117,12 @@ def _plausible(judge: Judge, seen: Evidence, stage: str) -> Iterator[Named]:
         if mistake.switches:
             reply = judge.imitated((mistake,), seen.trial, grads)
             alone[mistake.id] = _broken(seen, reply, stage)
-    for first, second in pairs(judge.exercise):
-        one, other = alone[first.id], alone[second.id]
-        if None in (broken, one, other) or (one or set()) | (other or set()) == broken:
-            yield first, second
+    for pair in pairs(judge.exercise):
+        one, other = (alone[mistake.id] for mistake in pair)
+        if broken is None or (
+            one is not None and other is not None and one | other == broken
+        ):
+            yield pair
 
 
 def _broken(seen: Evidence, reply: Mapping[str, Any], stage: str) -> set[str] | None:
