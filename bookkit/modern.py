@@ -95,7 +95,10 @@ def modern(
         if classic_norm:
             one.norm1, one.norm2 = nn.LayerNorm(C), nn.LayerNorm(C)
     model = Decoder(shape, blocks, norm, learned=without == "RoPE")
-    _initialise(model)
+    initialise(model)
+    if without != "SwiGLU":
+        for one in blocks:  # W_down writes to the stream, as W_2 does: quietly
+            one.ff.W_down.weight.data /= (2 * len(blocks)) ** 0.5
     return model
 
 
@@ -110,14 +113,3 @@ def classic(shape: Shape, seed: int = 0) -> MiniGPT:
         if isinstance(module, nn.Dropout):
             module.p = 0.0
     return model
-
-
-def _initialise(model: Decoder, std: float = 0.02) -> None:
-    """As chapter 9 does: whatever writes to the stream starts quietly."""
-    quiet = std / (2 * len(model.blocks)) ** 0.5  # two writers a block
-    for name, module in model.named_modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            writes = name.endswith(("W_o", "W_down", "W_2"))
-            nn.init.normal_(module.weight, std=quiet if writes else std)
-        if isinstance(module, nn.Linear) and module.bias is not None:
-            nn.init.zeros_(module.bias)
