@@ -114,8 +114,7 @@ def trial(
     plain = stage == "values" and not variant
     x["twice"] = stage == "values" and exercise.owes("gradients") and _floats(x)
     x["grads"] = plain and x["twice"]
-    if not plain:
-        x["watch"] = []
+    x["watch"] = list(exercise.forbids) if plain else []
     return Trial(case, variant, stage, spec, sizes, dtype, x)
 
 
@@ -160,8 +159,6 @@ def _request(
         "seed": seed % 2**31,
         "dtype": str(dtype).removeprefix("torch."),
         "device": "cpu",
-        "grads": False,
-        "watch": list(exercise.forbids),
         "sizes": exercise.largest is not None,
     }
     if exercise.make is not None:

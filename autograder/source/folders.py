@@ -23,7 +23,7 @@ from .files import (
 MAX_FILES = 100  # in one submission
 MAX_DEPTH = 6
 MAX_TOTAL = 50_000_000  # bytes of the files of one submission
-MAX_CODES = 500_000  # characters of code in them; all chapters have half of it
+MAX_TOTAL_CODE = 500_000  # characters of code in them; all chapters have half of it
 NO_FILES = "it holds neither a notebook (.ipynb) nor a .py file; hand in one of these"
 
 
@@ -170,8 +170,8 @@ def submission_from(found: Found, contents: Contents) -> Submission:
             files.append(parse_file(path / within, data))
         except UnreadableError as problem:
             skipped.append(f"{clean_name(within)}: {problem}")
-    if sum(file.length for file in files) > MAX_CODES:
-        long = f"the folder's code is longer than {MAX_CODES:,} characters"
+    if sum(file.length for file in files) > MAX_TOTAL_CODE:
+        long = f"the folder's code is longer than {MAX_TOTAL_CODE:,} characters"
         return Submission(name, path, error=f"{long}; hand in your own answers only")
     if not files:
         return Submission(name, path, error=skipped[0] if skipped else NO_FILES)

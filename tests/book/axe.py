@@ -41,7 +41,7 @@ _NOTE_COLOURS = """() => {
   }
 }"""
 # To look whether a text can be read takes long, and most texts look alike: of each
-# look some are kept, two a section of the page, since one may be out of sight.
+# look two are kept in each kind of place, since one may be out of sight.
 _THIN = """() => {
   const seen = new Map();
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

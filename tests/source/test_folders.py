@@ -202,7 +202,7 @@ def test_names_that_cleaning_makes_equal_are_told_apart():
 
 
 def test_too_much_code_in_a_submission(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "MAX_CODES", 20)
+    monkeypatch.setattr(folders, "MAX_TOTAL_CODE", 20)
     (tmp_path / "ada").mkdir()
     for name in "one", "two", "three":
         (tmp_path / "ada" / f"{name}.py").write_text("x = 12345")
