@@ -72,10 +72,7 @@ def test_names_at_the_ends_of_lines_keep_apart():
 def test_each_chart_has_its_panel_and_name():
     chart = Chart([5.0, 4.0], [1, 2], [5.0, 4.5])
     fig = draw_charts({"A": chart, "B": chart})
-    assert [ax.get_title() or ax.get_title() for ax in fig.axes][:2] == [
-        "A",
-        "B",
-    ]
+    assert [ax.get_title() for ax in fig.axes][:2] == ["A", "B"]
     assert fig.axes[1].lines[0].get_ydata().tolist() == [5.0, 4.0]
 
 
