@@ -158,11 +158,11 @@ def _matches(
         grads = stage == "gradients" and one.trial.x["grads"]
         reply = judge.imitated(mistakes, one.trial, grads)
         if stage == "refusals":
-            if compare.refused(reply) or not compare.alike(reply, one.actual, one.tol):
+            if compare.refused(reply) or not one.acts_like(reply):
                 return False
             told_apart = True
             continue
-        if not compare.alike(reply, one.actual, one.tol):
+        if not one.acts_like(reply):
             return False
         if stage == "gradients":
             if not compare.alike_gradients(reply, one.actual, one.tol):

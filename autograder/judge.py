@@ -35,6 +35,11 @@ class Evidence:
     faults: list[Fault] = field(default_factory=list)
     gradient_faults: list[Fault] = field(default_factory=list)
 
+    def acts_like(self, reply: Mapping[str, Any]) -> bool:
+        """Whether what came back is what `reply` shows, such as a known mistake's."""
+        asked = self.expected.get("parameters")
+        return compare.alike(reply, self.actual, self.tol, asked)
+
 
 class Judge:
     """Judges answers to one exercise, always on the same inputs."""

@@ -541,3 +541,11 @@ def test_complex_numbers_are_told_from_other_complex_numbers():
     assert alike(near, near, 1e-5)
     assert not alike(near, far, 1e-5)
     assert not alike(near, near | {"out": torch.ones(3)}, 1e-5)
+
+
+def test_a_mistake_without_a_parameter_explains_no_answer_that_has_it():
+    made = {"kind": "module", "parameters": {"W": [2]}}
+    more = {"kind": "module", "parameters": {"W": [2], "b": [2], "own": [3]}}
+    assert alike(made, more, 1e-5)
+    assert not alike(made, more, 1e-5, asked={"W": [2], "b": [2]})
+    assert alike(made, more, 1e-5, asked={"W": [2]})
