@@ -25,14 +25,16 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 
 # One run of pytest, so that its last line counts everything: unit tests, every chapter
-# under nbval, and the built book in a browser. A file's tests stay in one process; there
-# is one more than cores, since many wait for a page or a program.
+# under nbval, and the built book in a browser. The book has just run the chapters, so
+# nbval compares what that run gave. A file's tests stay in one process; there is one
+# more than cores, since many wait for a page or a program.
 test: lint book
 	$(BIN)/python -m bookkit.browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests chapters \
+	OMP_NUM_THREADS=1 JUPYTER_PATH="$(abspath bookkit/jupyter)" \
+	$(BIN)/python -m pytest tests chapters \
 	  -n $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') \
 	  --dist loadfile \
-	  --nbval --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout 300
+	  --nbval --nbval-kernel-name replay --nbval-sanitize-with tests/nbval.cfg
 
 clean:
 	rm -rf _build $(VENV)

@@ -1,7 +1,7 @@
 """Every chapter: its stubs match the references, and filled with them it runs through.
 
-Under nbval (`make test`) each chapter also runs as it is published, no exercise
-attempted, and its outputs are compared with the stored ones.
+As it is published, no exercise attempted, each chapter runs when the book is built;
+nbval (`make test`) compares what that gave with the stored outputs.
 """
 
 import ast
