@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.errors import ExtensionError
 
 LINE = "#0072b2"  # on the preview pictures
@@ -53,10 +54,17 @@ def write_robots(app: Sphinx, exception: Exception | None) -> None:
         (Path(app.outdir) / "robots.txt").write_text(text, encoding="utf-8")
 
 
+def name_the_project(app: Sphinx, config: Config) -> None:
+    """Call the project as the book: Jupyter Book sets the pages' title alone, and
+    previews name the project."""
+    config.project = config.html_title
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension with Sphinx, and those that it sets up."""
     address = whole_address(os.environ.get("BOOK_ADDRESS") or app.config.html_baseurl)
     home = urlsplit(address).path or "/"
+    app.connect("config-inited", name_the_project)
     app.setup_extension("notfound.extension")
     settings: dict[str, Any] = {
         "html_baseurl": address,

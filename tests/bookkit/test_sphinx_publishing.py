@@ -19,7 +19,7 @@ def build(folder, address, monkeypatch):
     (source / "_static").mkdir()
     (source / "_static" / "logo.png").write_bytes(PIXEL)
     (source / "conf.py").write_text(
-        "project = 'A book'\nextensions = ['bookkit.sphinx_publishing']\n"
+        "html_title = 'A book'\nextensions = ['bookkit.sphinx_publishing']\n"
     )
     (source / "index.rst").write_text(
         "Start\n=====\n\nHow it begins.\n\n.. toctree::\n\n   deep/page\n"
@@ -55,6 +55,7 @@ def test_published_page_names_its_address_and_describes_itself(published):
     assert f'<link rel="canonical" href="{ADDRESS}/deep/page.html" />' in page
     assert '<meta name="description" content="What a page says." />' in page
     assert f'<meta property="og:url" content="{ADDRESS}/deep/page.html" />' in page
+    assert '<meta property="og:site_name" content="A book" />' in page
     picture = re.search(r'property="og:image" content="([^"]+)"', page)[1]
     assert picture.startswith(f"{ADDRESS}/")
     assert (published / picture.removeprefix(f"{ADDRESS}/")).stat().st_size > 5_000
