@@ -33,6 +33,16 @@ PAPER = """
 html {{ counter-reset: page {before} }}
 """
 
+# A formula too wide for the paper is set smaller: on paper nobody can scroll.
+WIDTH = {"width": 672, "height": 1000}  # CSS pixels between A4's margins of 16 mm
+FIT = """() => {
+  for (const formula of document.querySelectorAll("mjx-container[display]")) {
+    const share = formula.clientWidth / formula.scrollWidth
+    const size = parseFloat(getComputedStyle(formula).fontSize)
+    if (share < 1) formula.style.fontSize = `${0.98 * share * size}px`
+  }
+}"""
+
 
 def printed(browser: Browser, address: str, before: int) -> bytes:
     """A page as a PDF whose first page has the number before + 1."""
@@ -42,6 +52,9 @@ def printed(browser: Browser, address: str, before: int) -> bytes:
     title = page.locator("article h1").first.evaluate("h => h.firstChild.data.trim()")
     quoted = '"' + title.replace("\\", "\\\\").replace('"', '\\"') + '"'
     page.add_style_tag(content=PAPER.format(title=quoted, before=before))
+    page.set_viewport_size(WIDTH)
+    page.emulate_media(media="print")
+    page.evaluate(FIT)
     data = page.pdf(prefer_css_page_size=True, outline=True, tagged=True)
     page.close()
     return data

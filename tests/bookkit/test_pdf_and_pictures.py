@@ -48,6 +48,25 @@ def test_pdf_numbers_its_pages_throughout_and_keeps_links_inside(book, capsys):
     assert (to_b, up, to_a, there) == (count - 1, 0, 0, count - 1)
 
 
+def test_a_wide_formula_is_printed_whole(tmp_path, monkeypatch):
+    wide = f"<span style='white-space:nowrap'>{'wide ' * 40}<i>end</i></span>"
+    formula = f"<mjx-container display style='display:block'>{wide}</mjx-container>"
+    page = f"<!doctype html><article><h1>A page</h1>{formula}</article>"
+    (tmp_path / "a.html").write_text(page)
+    monkeypatch.setattr(pdf, "built", lambda: tmp_path)
+    monkeypatch.setattr(pdf, "page_names", lambda: ["a"])
+    assert pdf.main(["--out", str(tmp_path / "book.pdf")]) == 0
+    (paper,) = PdfReader(tmp_path / "book.pdf").pages
+    ends = []
+
+    def note(text, user, line, font, size):
+        if "end" in text:
+            ends.append(user[0] * line[4] + user[4])
+
+    paper.extract_text(visitor_text=note)
+    assert 0 < ends[0] < float(paper.mediabox.width)
+
+
 def test_pictures_show_each_page_in_four_looks(book, capsys):
     out = book / "out"
     assert pictures.main(["--out", str(out)]) == 0
