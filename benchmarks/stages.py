@@ -10,9 +10,11 @@ from typing import Any
 import torch
 
 from autograder import grading
+from autograder.classroom.records import opened
+from autograder.classroom.work import finished
 from autograder.grading import Grading, Options, grade_submission
 from autograder.judge import Judge
-from autograder.report import Result, write_all
+from autograder.report import Result
 from autograder.sandbox import Server, Worker
 from autograder.source import Submission, read_file
 
@@ -84,16 +86,15 @@ def time_by_stage(paths: Sequence[Path]) -> dict[str, float]:
 
 
 def _grade_all(server: Server, paths: Sequence[Path], clock: Clock) -> None:
-    results = []
-    for path in paths:
-        with clock.stage(READING):
-            submission = Submission(path.stem, path, (read_file(path),))
-        verdicts = grade_submission(server, submission, Options())
-        results.append(Result(path.stem, tuple(verdicts)))
-    out = paths[0].parent.with_name("written")
-    out.mkdir(exist_ok=True)
-    with clock.stage(WRITING):
-        write_all(out, results, server.isolation, False)
+    with opened(paths[0].parent.with_name("written")) as records:
+        for path in paths:
+            with clock.stage(READING):
+                submission = Submission(path.stem, path, (read_file(path),))
+            verdicts = grade_submission(server, submission, Options())
+            with clock.stage(WRITING):
+                result = Result(path.stem, tuple(verdicts))
+                graded = finished(result, server.isolation)
+                records.write(path.stem, graded.record, graded.page)
 
 
 def _timed(function: Callable[..., Any], clock: Clock, stage: str) -> Any:
