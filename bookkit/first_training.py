@@ -53,7 +53,9 @@ def train(
     clipped at a norm of 1.
     """
     generator = Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.99))
+    optimizer = torch.optim.Adam(
+        model.parameters(), lr=rate, betas=(0.9, 0.99), fused=True
+    )
     losses = []
     for step in range(steps):
         fall = 0.525 + 0.475 * math.cos(math.pi * step / steps)  # from 1 to 0.05
