@@ -92,7 +92,7 @@ def held_out_loss(
     *,
     seed: int,
     d_model: int = 48,
-    steps: int = 100,
+    steps: int = 200,
     rate: float = 0.02,
 ) -> float:
     """Train block(d_model), a module (B, C) -> (B, C), in a reader; its loss on text
