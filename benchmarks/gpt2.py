@@ -9,8 +9,11 @@ import torch
 from torch import nn
 
 
-def as_gpt2(model: Any) -> nn.Module:
-    """The same function as a MiniGPT's, by transformers' GPT2LMHeadModel."""
+def as_gpt2(model: Any, activation: str = "gelu") -> nn.Module:
+    """A MiniGPT's weights in transformers' GPT2LMHeadModel.
+
+    It is the same function with the exact GELU, "gelu"; GPT-2 itself has "gelu_new".
+    """
     from transformers import GPT2Config, GPT2LMHeadModel
 
     vocab_size, d_model = model.embed.weight.shape
@@ -20,7 +23,7 @@ def as_gpt2(model: Any) -> nn.Module:
         n_embd=d_model,
         n_layer=len(model.blocks),
         n_head=model.blocks[0].attn.num_heads,
-        activation_function="gelu",  # the exact one, as ours
+        activation_function=activation,
         resid_pdrop=0.0,
         embd_pdrop=0.0,
         attn_pdrop=0.0,

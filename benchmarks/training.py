@@ -57,19 +57,31 @@ def main() -> None:
     ours = Run(recipe, text, parts.references())
     print(f"a step over its matrix products: {_step_over_floor(ours):.1f} times")
     try:
-        gpt2 = Logits(as_gpt2(ours.model))
+        rivals = {
+            "GPT-2 with our GELU": _gpt2(ours, "gelu"),
+            "GPT-2 as published": _gpt2(ours, "gelu_new"),
+        }
     except ImportError:
         print("against GPT-2: not measured, `pip install transformers` first")
         return
-    theirs = Run(recipe, text, parts.references())
-    theirs.trained = gpt2
-    theirs.optimizer = torch.optim.AdamW(
-        theirs.parts.parameter_groups(gpt2, recipe.weight_decay), betas=(0.9, 0.99)
-    )
-    fast, slow = _in_turns(ours, theirs)
+    fast, *others = _in_turns(ours, *rivals.values())
     tokens = recipe.batch_size * recipe.seq_len
-    print(f"tokens a second: MiniGPT {tokens / fast:,.0f}, GPT-2 {tokens / slow:,.0f}")
-    print(f"MiniGPT is {slow / fast:.2f} times as fast")
+    print(f"MiniGPT: {tokens / fast:,.0f} tokens a second")
+    for name, slow in zip(rivals, others, strict=True):
+        print(
+            f"{name}: {tokens / slow:,.0f}; MiniGPT is {slow / fast:.2f} times as fast"
+        )
+
+
+def _gpt2(ours: Run, activation: str) -> Run:
+    """A run like ours of transformers' GPT-2. Raises ImportError without it."""
+    model = Logits(as_gpt2(ours.model, activation))
+    run = Run(ours.recipe, ours.text, ours.parts)
+    run.trained = model
+    run.optimizer = torch.optim.AdamW(
+        run.parts.parameter_groups(model, run.recipe.weight_decay), betas=(0.9, 0.99)
+    )
+    return run
 
 
 def _in_turns(*runs: Run, rounds: int = 8, steps: int = 15) -> list[float]:
