@@ -108,22 +108,22 @@ def draw_memories(memories: Sequence[Memory], title: str, lines: int = 4) -> Fig
 
 def swish_picture(beta: float) -> Picture:
     """Draw z · sigmoid(beta z) over ReLU and the line z / 2, for a moving picture."""
-    width, height, low, high = 340, 190, -5.0, 5.0
+    width, height, zero, low, high = 340, 232, 152, -5.0, 5.0  # zero: where y is 0
     z = torch.linspace(low, high, 81)
 
     def path(values: torch.Tensor, style: str) -> str:
         x = (z - low) / (high - low) * width
-        y = height - 40 - values * 30
+        y = zero - values * 30
         points = "L".join(f"{a:.0f} {b:.1f}" for a, b in zip(x, y, strict=True))
         return f"<path d='M{points}' fill='none' {style}/>"
 
     ghost = f"stroke='{GREY}' stroke-width='2' stroke-dasharray='4'"
-    body = f"<path d='M0 {height - 40}H{width}' stroke='{MUTED}'/>"
+    body = f"<path d='M0 {zero}H{width}' stroke='{MUTED}'/>"
     body += path(z.relu(), ghost) + path(z / 2, ghost)
-    for x, y, name in [(232, 66, "ReLU"), (300, 98, "z / 2")]:
+    for x, y, name in [(232, 68, "ReLU"), (300, 100, "z / 2")]:
         body += f"<text x='{x}' y='{y}' font-size='12' fill='{MUTED}'>{name}</text>"
     body += path(z * (beta * z).sigmoid(), f"stroke='{PALETTE[0]}' stroke-width='3'")
     at = torch.tensor([-1.0, 1.0])
-    left, right = (at * (beta * at).sigmoid()).tolist()
-    said = f"β = {beta:g}: at z = −1 the curve is {left:.2f}, at z = 1 {right:.2f}."
+    left, right = (round(y, 2) + 0 for y in (at * (beta * at).sigmoid()).tolist())
+    said = f"β = {beta:g}: the curve is {left:.2f} at z = −1 and {right:.2f} at z = 1."
     return Picture(body, width, height, said.replace("-", "−"))

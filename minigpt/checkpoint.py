@@ -7,12 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 VERSION = 1
+
+#: What every checkpoint holds.
+HOLDS = {"recipe", "tokeniser", "model"}
 
 
 class CheckpointError(Exception):
     """A checkpoint that can't be used; the message says what to do about it."""
+
+
+def make_room(path: Path) -> None:
+    """Make the folder of a checkpoint, and see that one can be written there.
+
+    Raises OSError where none can.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-"):
+        pass
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -48,6 +62,22 @@ def load(path: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{path} is no checkpoint of MiniGPT: {advice}"
         ) from error
-    if not isinstance(state, dict) or state.get("version") != VERSION:
+    if not isinstance(state, dict) or not (
+        state.get("version") == VERSION and state.keys() >= HOLDS
+    ):
         raise CheckpointError(f"{path} is no checkpoint of this version: {advice}")
     return state
+
+
+def fill(model: nn.Module, state: dict[str, Any], path: Path) -> None:
+    """Give a model the weights of a checkpoint.
+
+    Raises CheckpointError where they aren't this model's.
+    """
+    try:
+        model.load_state_dict(state["model"])
+    except RuntimeError as error:
+        raise CheckpointError(
+            f"{path} holds the weights of a model made of other parts: use the same "
+            "--parts as in its training"
+        ) from error

@@ -22,9 +22,19 @@ def loaded(path: Path, used: Any, device: torch.device) -> tuple[nn.Module, Toke
     """
     state = checkpoint.load(path)
     tokeniser = rebuilt(state["tokeniser"], used)
-    model = build(Recipe(**state["recipe"]), tokeniser.vocab_size, used)
-    model.load_state_dict(state["model"])
+    recipe = Recipe().but(**state["recipe"])
+    model = build(recipe, tokeniser.vocab_size, used)
+    checkpoint.fill(model, state, path)
     return model.to(device), tokeniser
+
+
+def start(tokeniser: Tokeniser) -> str:
+    """What a text begins with, if nobody says it: a new line, where there are any."""
+    try:
+        tokeniser.encode("\n")
+    except ValueError:
+        return tokeniser.decode([0])
+    return "\n"
 
 
 @torch.no_grad()
@@ -44,7 +54,7 @@ def written(
     """
     device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
-    ids = tokeniser.encode(prompt) or tokeniser.encode("\n")
+    ids = tokeniser.encode(prompt) or tokeniser.encode(start(tokeniser))
     was_training, said = model.training, tokeniser.decode(ids)
     model.eval()
     try:
@@ -72,9 +82,7 @@ def written(
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.option(
     "--prompt",
-    default="\n",
-    show_default="a new line",
-    help="what the text begins with",
+    help="what the text begins with [default: a new line]",
 )
 @click.option(
     "--tokens",
@@ -108,7 +116,7 @@ def written(
 @click.option("--device", default="auto", help="cuda, mps, cpu, or auto: the fastest")
 def generate(
     run: Path,
-    prompt: str,
+    prompt: str | None,
     new_tokens: int,
     seed: int,
     whose: str,
@@ -119,6 +127,7 @@ def generate(
     path = run / "checkpoint.pt" if run.is_dir() or not run.suffix else run
     used = parts.of(whose)
     model, tokeniser = loaded(path, used, choose_device(device))
+    prompt = start(tokeniser) if prompt is None else prompt
     tokeniser.encode(prompt)  # what it can't read is said before anything is written
     click.echo(prompt, nl=False)
     for piece in written(model, tokeniser, prompt, new_tokens, used, seed, **sampling):

@@ -7,6 +7,7 @@ import click
 
 from minigpt.checkpoint import CheckpointError
 from minigpt.corpus import CorpusError
+from minigpt.trainer import Diverged
 
 #: What both commands do alike.
 SETTINGS = {"show_default": True, "help_option_names": ["-h", "--help"]}
@@ -20,6 +21,8 @@ def one_line(command: click.Command, name: str) -> NoReturn:
         _complain(name, error.format_message(), 2)
     except (CheckpointError, CorpusError, ValueError) as error:
         _complain(name, str(error), 2)
+    except Diverged as error:
+        _complain(name, str(error), 1)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except OSError as error:

@@ -1,9 +1,13 @@
 """Recipes: everything that decides how a training run comes out, but the text."""
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from minigpt.tokens import TOKENISERS
+
+#: What there must be one of at least.
+_COUNTS = ("d_model", "n_layers", "n_heads", "seq_len", "batch_size", "steps")
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "n_layers", "n_heads", "seq_len", "batch_size"):
+        for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}, but it is 1 or more")
         if self.d_model % self.n_heads:
@@ -56,7 +60,7 @@ class Recipe:
                 f"{sizes}: the warm-up can't last longer than the training; give a "
                 "smaller warmup, or more steps"
             )
-        if not 0 <= self.min_lr <= self.max_lr:
+        if not 0 <= self.min_lr <= self.max_lr < math.inf:
             rates = f"max_lr = {self.max_lr}, min_lr = {self.min_lr}"
             raise ValueError(
                 f"{rates}: the rate falls from the first to the second; give a larger "

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from minigpt import corpus, parts
+from minigpt.checkpoint import make_room
 from minigpt.generate import written
 from minigpt.model import choose_device
 from minigpt.oneline import SETTINGS, one_line
@@ -91,15 +92,17 @@ def train(
     folder = out or Path("runs") / preset
     place = choose_device(device)
     if place.type == "cuda":
-        place = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        if place.index is None:
+            place = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         torch.cuda.set_device(place)
     if compiled is None:
         compiled = place.type == "cuda"  # on a CPU compiling takes longer than it saves
     text = corpus.load(data or usual)
+    checkpoint = folder / "checkpoint.pt"
+    make_room(checkpoint)
     with joined(place) as ranks:
         used = parts.of(whose)
         run = Run(recipe, text, used, place, ranks, compiled, explicit)
-        checkpoint = folder / "checkpoint.pt"
         if checkpoint.is_file():
             run.resume(checkpoint)
         follow(run, checkpoint, check_every, save_every)

@@ -4,6 +4,7 @@ The model and the functions that train it are `parts`: the references, or the le
 """
 
 import hashlib
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -22,6 +23,10 @@ from minigpt.tokens import Tokeniser, learned
 
 #: The part of a text that is kept back, at its end, to see what the model never saw.
 UNSEEN = 0.1
+
+
+class Diverged(Exception):
+    """The loss is no longer a number; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,10 @@ class Run:
         self.history: list[tuple[int, float, float]] = []  # step, loss, unseen loss
 
     def steps(self, check_every: int = 0) -> Iterator[Report]:
-        """Train to the recipe's end, a report after each step."""
+        """Train to the recipe's end, a report after each step.
+
+        Raises Diverged where the loss is no longer a number.
+        """
         self.trained.train()
         tokens = self.recipe.batch_size * self.recipe.seq_len
         while self.step < self.recipe.steps:
@@ -91,6 +99,11 @@ class Run:
             loss = self._step()
             spent = time.perf_counter() - start
             self.step += 1
+            if not math.isfinite(loss):
+                raise Diverged(
+                    f"the loss at step {self.step} is {loss}: the training has "
+                    "diverged; give a smaller --max-lr, and another --out"
+                )
             unseen = None
             last = self.step == self.recipe.steps
             if check_every and (self.step % check_every == 0 or last):
@@ -176,11 +189,14 @@ class Run:
                 f"{path} was trained on another text: use the same --data, or another "
                 "--out"
             )
-        self.model.load_state_dict(state["model"])
+        checkpoint.fill(self.model, state, path)
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.history = state["step"], state["history"]
         self.generator.set_state(state["generator"])
-        torch.set_rng_state(state["random"])
+        if self.ranks.first:
+            torch.set_rng_state(state["random"])
+        else:  # the first rank's alone is kept, and each has its own dropout
+            torch.manual_seed(self.recipe.seed + self.ranks.rank + self.step)
         if self.device.type == "cuda" and "random_cuda" in state:
             torch.cuda.set_rng_state(state["random_cuda"], self.device)
 

@@ -11,8 +11,9 @@ from bookkit.site import HTML
 
 PAGES = sorted(
     path.relative_to(HTML).as_posix()
-    for path in [*HTML.glob("*.html"), *HTML.glob("chapters/*.html")]
+    for path in HTML.rglob("*.html")
     if path.name != "404.html"  # its links are from the server's root
+    and "_static" not in path.parts  # the theme's own pieces
 )
 
 

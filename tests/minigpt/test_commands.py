@@ -109,6 +109,8 @@ def test_two_processes_train_as_one_does(text, tmp_path):
         (["--device", "abacus"], "there is no abacus here, only"),
         (["--save-every", "0"], "0 is not in the range x>=1"),
         (["--warmup", "13"], "give a smaller warmup, or more steps"),
+        (["--max-lr", "inf"], "max_lr = inf, min_lr = 0.0001"),
+        (["--steps", "0", "--warmup", "0"], "steps = 0, but it is 1 or more"),
         (["--max-lr", "1e-5"], "max_lr = 1e-05, min_lr = 0.0001: the rate falls from"),
     ],
 )
@@ -124,6 +126,30 @@ def test_a_checkpoint_of_another_shape_is_refused_in_one_line(text, tmp_path):
     done = ran(*training(text, tmp_path / "run", 4, "--d-model", "32"))
     assert done.returncode == 2
     assert "was trained with d_model = 16, not 32: use the same recipe" in done.stderr
+
+
+def test_a_folder_that_takes_no_checkpoint_is_refused_before_the_training(text):
+    done = ran(*training(text, f"{text}/run", 12, "--check-every", "1"))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "step" not in done.stdout
+
+
+def test_a_training_that_diverges_says_so_and_keeps_nothing(text, tmp_path):
+    done = ran(*training(text, tmp_path / "run", 40, "--max-lr", "1e30"))
+    assert done.returncode == 1
+    assert "has diverged; give a smaller --max-lr" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run" / "checkpoint.pt").exists()
+
+
+def test_a_model_that_never_saw_a_new_line_writes_all_the_same(tmp_path):
+    path = tmp_path / "line.txt"
+    path.write_text(TEXT.replace("\n", " "))
+    ran(*training(str(path), tmp_path / "run", 4))
+    said = ran("minigpt.generate", str(tmp_path / "run"), "--tokens", "20")
+    assert said.returncode == 0, said.stderr
+    assert len(said.stdout) == 1 + 20 + 1
 
 
 def test_a_run_that_is_not_there_cannot_write(tmp_path):

@@ -10,7 +10,9 @@ from torch import nn
 from minigpt import checkpoint
 from minigpt.checkpoint import CheckpointError
 from minigpt.corpus import CorpusError
+from minigpt.generate import loaded
 from minigpt.model import fuse
+from minigpt.parts import references
 from tests.minigpt.small import RECIPE, TEXT, a_run, trained
 
 
@@ -154,6 +156,26 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, recipe, text, words):
     a_run().save(tmp_path / "checkpoint.pt")
     with pytest.raises(CheckpointError, match=words):
         a_run(recipe, text).resume(tmp_path / "checkpoint.pt")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda kept: kept.pop("tokeniser"), "no checkpoint of this version"),
+        (lambda kept: kept["model"].pop("norm.weight"), "made of other parts"),
+    ],
+)
+def test_a_checkpoint_of_another_model_is_refused(tmp_path, change, words):
+    path = tmp_path / "checkpoint.pt"
+    a_run().save(path)
+    kept = checkpoint.load(path)
+    change(kept)
+    del kept["version"]
+    checkpoint.save(path, kept)
+    with pytest.raises(CheckpointError, match=words):
+        loaded(path, references(), torch.device("cpu"))
+    with pytest.raises(CheckpointError, match=words):
+        a_run().resume(path)
 
 
 @pytest.mark.parametrize(
