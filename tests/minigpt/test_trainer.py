@@ -207,7 +207,7 @@ def test_a_checkpoint_cannot_run_code(tmp_path, capsys):
 
 def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "checkpoint.pt"
-    checkpoint.save(path, {"step": 1})
+    checkpoint.save(path, {"recipe": {}, "tokeniser": {}, "model": {}, "step": 1})
     with pytest.raises(
         (AttributeError, pickle.PicklingError), match=r"pickle|serializ"
     ):
