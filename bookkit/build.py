@@ -26,12 +26,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from bookkit.notebooks import freeze, run
 
 ROOT = Path(__file__).resolve().parents[1]
-IMPORTED = (
-    "solutions",
-    "autograder",
-    "bookkit",
-    "minigpt",
-)  # what a notebook may import
+#: What a notebook may import.
+IMPORTED = ("solutions", "autograder", "bookkit", "minigpt")
 KINDS = {".py", ".toml", ".json", ".css", ".js"}  # the modules, and what they show
 
 

@@ -124,6 +124,7 @@ def swish_picture(beta: float) -> Picture:
         body += f"<text x='{x}' y='{y}' font-size='12' fill='{MUTED}'>{name}</text>"
     body += path(z * (beta * z).sigmoid(), f"stroke='{PALETTE[0]}' stroke-width='3'")
     at = torch.tensor([-1.0, 1.0])
-    left, right = (round(y, 2) + 0 for y in (at * (beta * at).sigmoid()).tolist())
+    values = (at * (beta * at).sigmoid()).tolist()
+    left, right = (round(value, 2) + 0 for value in values)  # + 0 makes -0.0 a zero
     said = f"β = {beta:g}: the curve is {left:.2f} at z = −1 and {right:.2f} at z = 1."
     return Picture(body, width, height, said.replace("-", "−"))

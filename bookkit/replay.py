@@ -22,7 +22,7 @@ def executed(folder: Path, first: str) -> list[NotebookNode]:
     cache = get_cache(str(folder.parent / "_build" / ".jupyter_cache"))
     for path in sorted(folder.glob("*.ipynb")):
         notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-        if _code(notebook)[:1] and _code(notebook)[0].source == first:
+        if [cell.source for cell in _code(notebook)[:1]] == [first]:
             try:
                 key = cache.match_cache_notebook(notebook).pk
             except KeyError:
