@@ -1,4 +1,4 @@
-"""How long a chapter takes: to read, and with its exercises.
+"""How long a page takes: to read, and with its exercises.
 
 People read prose of this kind at about 200 words a minute; a line of code or a formula
 on a line of its own takes longer than its words say. Exercises state their own minutes.
@@ -15,6 +15,7 @@ WORDS_A_MINUTE = 200
 SECONDS_A_LINE = 3  # of code
 SECONDS_A_FORMULA = 15  # on lines of its own
 FOLDED = re.compile(r"^:::+\{dropdown\}.*?^:::+$", re.DOTALL | re.MULTILINE)
+DRAWN = re.compile(r"^```\{raw\}.*?^```$", re.DOTALL | re.MULTILINE)
 DISPLAYED = re.compile(r"\$\$.*?\$\$", re.DOTALL)
 MARKUP = re.compile(r"\{[a-z:]+\}`[^`]*`|\]\([^)]*\)|[|*#`$\\{}\[\]]+|-{3,}")
 
@@ -28,7 +29,7 @@ def minutes_to_read(notebook: NotebookNode) -> float:
             if not hidden:
                 seconds += SECONDS_A_LINE * len(cell.source.splitlines())
         elif cell.cell_type == "markdown":
-            prose = FOLDED.sub(" ", cell.source)
+            prose = DRAWN.sub(" ", FOLDED.sub(" ", cell.source))
             prose, formulas = DISPLAYED.subn(" ", prose)
             words = MARKUP.sub(" ", prose).split()
             seconds += SECONDS_A_FORMULA * formulas

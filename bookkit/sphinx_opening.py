@@ -1,15 +1,18 @@
-"""A Sphinx extension: what stands at the top of a chapter, and the map of the book.
+"""A Sphinx extension: what stands at the top of a page, and the map of the book.
 
-Under each chapter's title it says how long the chapter takes, and folds away the map,
-with the chapter's parts marked. The directive `book-map` shows the map in full, and in
-words beside it. Nothing of it is typed by hand or stands in a notebook.
+Under the title of each page that is read from end to end it says how long that takes;
+in a chapter it also folds away the map, with the chapter's parts marked. The directive
+`book-map` shows the map in full, and in words beside it. Nothing of it is typed by hand
+or stands in a notebook.
 """
 
 import re
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from docutils import nodes
+from nbformat.v4 import new_markdown_cell, new_notebook
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -18,6 +21,8 @@ from bookkit.reading_time import exercises_in, minutes_to_read, told
 
 PAGE = re.compile(r"chapters/(\d+)_\w+$")
 NUMBER = re.compile(r"^\d+\s*·\s*")
+#: Pages that are read from end to end, besides the chapters.
+READ = re.compile(r"closing$|teaching/\w+$")
 
 
 def chapter_of(page: str) -> int | None:
@@ -41,10 +46,15 @@ def chapters_from(app: Sphinx, page: str) -> dict[int, Chapter]:
 
 
 def duration(app: Sphinx, page: str) -> str:
-    """How long a chapter takes, in words."""
+    """How long a page takes, in words."""
     from autograder.registry import EXERCISES
 
-    notebook = nbformat.read(app.env.doc2path(page), as_version=4)
+    path = Path(app.env.doc2path(page))
+    if path.suffix == ".ipynb":
+        notebook = nbformat.read(path, as_version=4)
+    else:
+        prose = new_markdown_cell(path.read_text(encoding="utf-8"))
+        notebook = new_notebook(cells=[prose])
     exercises = [
         EXERCISES[name] for name in exercises_in(notebook) if name in EXERCISES
     ]
@@ -53,11 +63,16 @@ def duration(app: Sphinx, page: str) -> str:
     )
 
 
-def opening(app: Sphinx, page: str, number: int) -> str:
-    """What stands under a chapter's title, as HTML."""
+def opening(app: Sphinx, page: str) -> str:
+    """What stands under a page's title, as HTML; nothing where one looks things up."""
+    number = chapter_of(page)
+    if number is None and not READ.match(page):
+        return ""
+    told = f'<p class="chapter-time">{duration(app, page)}</p>'
+    if number is None:
+        return told
     return (
-        f'<p class="chapter-time">{duration(app, page)}</p>'
-        '<details class="chapter-map">'
+        f'{told}<details class="chapter-map">'
         "<summary>Where you are in the Transformer</summary>"
         f"{draw_map(chapters_from(app, page), number)}</details>"
     )
@@ -66,10 +81,9 @@ def opening(app: Sphinx, page: str, number: int) -> str:
 def put_opening(
     app: Sphinx, page: str, _: str, context: dict[str, Any], __: nodes.document | None
 ) -> None:
-    """Put the opening under the title of a chapter that Sphinx is about to write."""
-    number = chapter_of(page)
-    if number is not None and "body" in context:
-        added = f"</h1>{opening(app, page, number)}"
+    """Put the opening under the title of a page that Sphinx is about to write."""
+    if "body" in context:
+        added = f"</h1>{opening(app, page)}"
         context["body"] = context["body"].replace("</h1>", added, 1)
 
 

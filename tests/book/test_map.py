@@ -35,6 +35,13 @@ def test_a_chapter_says_how_long_it_takes(chapter):
     )
 
 
+def test_a_page_without_exercises_says_how_long_it_takes(swift):
+    swift.goto("/closing.html")
+    told = swift.locator("h1 + .chapter-time")
+    expect(told).to_have_text(re.compile(r"^About \d+ minutes to read\.$"))
+    assert swift.locator(".chapter-map").count() == 0
+
+
 @chapter_by_chapter
 def test_terms_are_linked_in_prose_alone_once_a_section(chapter):
     assert chapter.locator("a.term").count() > 5

@@ -39,6 +39,14 @@ def test_questions_answer_by_mouse_and_by_keyboard(swift, name):
     assert status.locator("p").count() == 1
 
 
+def test_a_page_that_no_kernel_runs_asks_too(swift):
+    swift.goto("/closing.html")
+    card = swift.locator(".ask").first
+    card.get_by_text("In attention, and nowhere else").click()
+    card.get_by_role("button", name="Check").click()
+    expect(card.get_by_role("status")).to_contain_text("Right.")
+
+
 def plain(text):
     """A text without the marks that become code or stress."""
     return text.replace("`", "").replace("*", "")

@@ -1,6 +1,7 @@
 """Questions that answer back: their files, their numbers, and how a card behaves."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import nbformat
@@ -11,6 +12,7 @@ from playwright.sync_api import expect, sync_playwright
 from torch import nn
 from torch.nn import functional as F
 
+from autograder.exports.policy import Attempt, Policy, count
 from bookkit.browser import FLAGS, find
 from bookkit.questions import ask, files, formatted, questions_of
 from solutions.architectures import mask_tokens
@@ -38,6 +40,7 @@ QUESTIONS = {
     name: question for path in files() for name, question in questions_of(path).items()
 }
 NUMBERS = [name for name, one in QUESTIONS.items() if one.asks_for_a_number]
+DUE = datetime(2026, 11, 26, 23, 59, tzinfo=UTC)
 CHOICES = [name for name in QUESTIONS if name not in NUMBERS]
 
 
@@ -112,9 +115,19 @@ def looked_at_from_20(period=7):
 
 
 RECOMPUTED = {
+    "a-single-query": lambda: (
+        attention_scores(torch.randn(1, 4), torch.randn(10, 4))
+        .softmax(dim=-2)
+        .unique()
+        .item()
+    ),
     "share-of-the-second": lambda: stable_softmax(
         torch.tensor([2, 2 + torch.tensor(3.0).log()])
     )[1].item(),
+    "thirty-hours-late": lambda: (
+        count(Attempt("ben", 8, DUE + timedelta(hours=30)), Policy(DUE, 10, 2)).points
+    ),
+    "a-course-of-many": lambda: timedelta(seconds=12_000 * 0.3) / timedelta(hours=1),
     "steps-that-wait": lambda: path_length("rnn", 0, 1000),
     "halved-at-every-step": lambda: next(n for n in range(99) if 0.5**n <= 1 / 1000),
     "four-times-as-long": lambda: (4 * 7) ** 2 / 7**2,
@@ -235,13 +248,27 @@ def test_every_option_has_a_reply_of_its_own(name):
     assert min(map(len, replies)) > 20
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+CHAPTERS = [path for path in files() if path.stem != "pages"]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_asks_each_of_its_questions_once(path):
     notebook = nbformat.read(ROOT / "chapters" / f"{path.stem}.ipynb", as_version=4)
     code = "\n".join(cell.source for cell in notebook.cells if "ask(" in cell.source)
     asked = re.findall(r'^ask\("([^"]+)"\)$', code, re.MULTILINE)
     assert sorted(asked) == sorted(questions_of(path))
     assert 3 <= len(asked) <= 5
+
+
+def test_the_other_pages_ask_each_of_theirs_once():
+    pages = [ROOT / "index.md", ROOT / "closing.md", *(ROOT / "teaching").glob("*.md")]
+    asked = []
+    for page in pages:
+        names = re.findall(r"^```{ask} (\S+)$", page.read_text("utf-8"), re.MULTILINE)
+        assert names, page
+        asked += names
+    (path,) = (path for path in files() if path.stem == "pages")
+    assert sorted(asked) == sorted(questions_of(path))
 
 
 def test_the_cell_and_the_plain_text_keep_the_answers_to_themselves():

@@ -25,7 +25,8 @@ def test_code_and_formulas_take_longer_than_their_words_say():
 def test_folded_answers_and_hidden_cells_are_not_counted():
     folded = new_markdown_cell(f":::{{dropdown}} Answer\n{PROSE}\n:::")
     hidden = new_code_cell("a\n" * 100, metadata={"tags": ["remove-input"]})
-    assert minutes(folded, hidden) == pytest.approx(0, abs=0.01)
+    drawn = new_markdown_cell(f"```{{raw}} html\n<svg>{PROSE}</svg>\n```")
+    assert minutes(folded, hidden, drawn) == pytest.approx(0, abs=0.01)
 
 
 def test_markup_is_no_word():
