@@ -79,7 +79,7 @@ class Recipe:
 #: A recipe by name, and the text it is meant for.
 PRESETS: dict[str, tuple[Recipe, str]] = {
     # Small enough for two CPU cores.
-    "cpu": (Recipe(tokens="bytes", steps=1500), "stdlib"),
+    "cpu": (Recipe(tokens="bytes", steps=1400), "stdlib"),
     # Karpathy's nanoGPT, the character-level recipe for a CPU: validation loss 1.88.
     "shakespeare-char": (Recipe(), "shakespeare"),
     # The same for one GPU: validation loss 1.47.
