@@ -34,7 +34,7 @@ KINDS = {".py", ".toml", ".json", ".css", ".js"}  # the modules, and what they s
 def fingerprint(root: Path) -> str:
     """A hash of everything but the notebooks that decides what the notebooks print."""
     digest = hashlib.sha256()
-    for package in ("torch", "numpy", "matplotlib"):
+    for package in ("torch", "numpy", "einops", "matplotlib"):
         digest.update(f"{package} {version(package)}\n".encode())
     for folder in IMPORTED:
         files = (root / folder).rglob("*")

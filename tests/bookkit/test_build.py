@@ -42,6 +42,15 @@ def test_fingerprint_sees(project, change):
     assert build.fingerprint(project) != before
 
 
+@pytest.mark.parametrize("package", ["torch", "einops"])
+def test_fingerprint_sees_a_library_s_version(project, monkeypatch, package):
+    before = build.fingerprint(project)
+    monkeypatch.setattr(build, "version", lambda name: f"another {name == package}")
+    changed = build.fingerprint(project)
+    monkeypatch.setattr(build, "version", lambda name: "another False")
+    assert len({before, changed, build.fingerprint(project)}) == 3
+
+
 def test_only_notebooks_that_the_cache_lacks_are_run(project):
     log = project / "runs.txt"
     source = f"with open({str(log)!r}, 'a') as f:\n    f.write('ran ')"
