@@ -3,30 +3,64 @@
 import os
 import tempfile
 import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from filelock import FileLock, Timeout
+from torch import Tensor, nn
 
 VERSION = 1
 
 #: What every checkpoint holds.
-HOLDS = {"recipe", "tokeniser", "model"}
+HOLDS = {"recipe": dict, "tokeniser": dict, "model": dict}
+
+#: What it takes to go on with the training, too.
+GOES_ON = HOLDS | {
+    "text": str,
+    "optimizer": dict,
+    "step": int,
+    "history": list,
+    "generator": Tensor,
+    "random": Tensor,
+}
+
+ADVICE = "train one with `python -m minigpt.train`, or name another"
 
 
 class CheckpointError(Exception):
     """A checkpoint that can't be used; the message says what to do about it."""
 
 
-def make_room(path: Path) -> None:
-    """Make the folder of a checkpoint, and see that one can be written there.
+@contextmanager
+def room(path: Path) -> Iterator[None]:
+    """The folder of a checkpoint, made where it isn't there, for this process alone.
 
-    Raises OSError where none can.
+    It is gone again if nothing was kept in it. Raises CheckpointError where another
+    training is at work there, OSError where nothing can be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-"):
-        pass
+    folder = path.parent
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    lock = folder / ".lock"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(lock, timeout=0):
+            try:
+                yield
+            finally:
+                if not path.exists():
+                    lock.unlink(missing_ok=True)
+    except Timeout as error:
+        raise CheckpointError(
+            f"another training is at work in {folder}: wait for its end, or give "
+            "another --out"
+        ) from error
+    finally:
+        for one in made:
+            with suppress(OSError):  # something is in it
+                one.rmdir()
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -46,27 +80,42 @@ def save(path: Path, state: dict[str, Any]) -> None:
         left.unlink(missing_ok=True)  # of a run that was killed while it wrote
 
 
-def load(path: Path) -> dict[str, Any]:
+def load(path: Path, holds: Mapping[str, type] = HOLDS) -> dict[str, Any]:
     """Read a checkpoint, which may hold tensors and plain values only.
 
-    Raises CheckpointError.
+    Raises CheckpointError, also where something isn't there that it is to hold.
     """
-    advice = "train one with `python -m minigpt.train`, or name another"
     if not path.is_file():
-        raise CheckpointError(f"no checkpoint at {path}: {advice}")
+        raise CheckpointError(f"no checkpoint at {path}: {ADVICE}")
     try:
         state: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path} is damaged: {advice}") from error
+        raise CheckpointError(f"{path} is damaged: {ADVICE}") from error
     except Exception as error:  # bytes that aren't a checkpoint fail in any way
         raise CheckpointError(
-            f"{path} is no checkpoint of MiniGPT: {advice}"
+            f"{path} is no checkpoint of MiniGPT: {ADVICE}"
         ) from error
-    if not isinstance(state, dict) or not (
-        state.get("version") == VERSION and state.keys() >= HOLDS
-    ):
-        raise CheckpointError(f"{path} is no checkpoint of this version: {advice}")
+    if not isinstance(state, dict) or state.get("version") != VERSION:
+        raise CheckpointError(f"{path} is no checkpoint of this version: {ADVICE}")
+    for name, kind in holds.items():
+        with understood(path, name):
+            if not isinstance(state[name], kind):
+                raise TypeError(f"{name} is no {kind.__name__}")
     return state
+
+
+@contextmanager
+def understood(path: Path, name: str) -> Iterator[None]:
+    """Use what a checkpoint keeps by that name.
+
+    Raises CheckpointError where it isn't what a training kept.
+    """
+    try:
+        yield
+    except Exception as error:  # nonsense fails in any way
+        raise CheckpointError(
+            f"{path} does not hold the {name} of a training: {ADVICE}"
+        ) from error
 
 
 def fill(model: nn.Module, state: dict[str, Any], path: Path) -> None:

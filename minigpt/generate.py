@@ -8,9 +8,11 @@ import click
 import torch
 from torch import nn
 
-from minigpt import checkpoint, parts
+from minigpt import checkpoint, memory, parts
+from minigpt.checkpoint import understood
 from minigpt.model import build, choose_device
 from minigpt.oneline import SETTINGS, one_line
+from minigpt.ranges import COUNT, FINITE, SEED, Number
 from minigpt.recipes import Recipe
 from minigpt.tokens import Tokeniser, rebuilt
 
@@ -21,8 +23,11 @@ def loaded(path: Path, used: Any, device: torch.device) -> tuple[nn.Module, Toke
     Raises CheckpointError.
     """
     state = checkpoint.load(path)
-    tokeniser = rebuilt(state["tokeniser"], used)
-    recipe = Recipe().but(**state["recipe"])
+    with understood(path, "tokeniser"):
+        tokeniser = rebuilt(state["tokeniser"], used)
+    with understood(path, "recipe"):
+        recipe = Recipe().but(**state["recipe"])
+    memory.see_that_it_fits(memory.weights(recipe, tokeniser.vocab_size), device)
     model = build(recipe, tokeniser.vocab_size, used)
     checkpoint.fill(model, state, path)
     return model.to(device), tokeniser
@@ -61,8 +66,9 @@ def written(
         fed, caches = 0, [used.KVCache() for _ in model.blocks]
         for _ in range(new_tokens):
             if fed == 0 or len(caches[0]) == model.max_seq:
-                fed, caches = 0, [used.KVCache() for _ in model.blocks]
-                window = ids[-(model.max_seq // 2 or 1) :]
+                caches = [used.KVCache() for _ in model.blocks]
+                half = model.max_seq // 2 or 1
+                window = ids if len(ids) <= model.max_seq else ids[-half:]
             else:
                 window = ids[fed:]
             fed = len(ids)
@@ -87,25 +93,23 @@ def written(
 @click.option(
     "--tokens",
     "new_tokens",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=300,
     help="how many to write",
 )
 @click.option(
     "--temperature",
-    type=click.FloatRange(min=0),
+    type=FINITE,
     default=0.8,
     help="0 always takes the most likely token",
 )
-@click.option(
-    "--top-k", type=click.IntRange(min=1), help="draw among the k most likely"
-)
+@click.option("--top-k", type=COUNT, help="draw among the k most likely")
 @click.option(
     "--top-p",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     help="draw among the fewest that together reach p",
 )
-@click.option("--seed", type=int, default=0, help="another seed, another text")
+@click.option("--seed", type=SEED, default=0, help="another seed, another text")
 @click.option(
     "--parts",
     "whose",

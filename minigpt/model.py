@@ -34,11 +34,12 @@ def choose_device(wanted: str = "auto") -> torch.device:
     if torch.backends.mps.is_available():
         there.insert(0, "mps")
     if torch.cuda.is_available():
-        there.insert(0, "cuda")
+        cards = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+        there = ["cuda", *cards, *there]
     if wanted == "auto":
         return torch.device(there[0])
-    if wanted.partition(":")[0] not in there:
-        raise ValueError(f"there is no {wanted} here, only {' and '.join(there)}")
+    if wanted not in there:
+        raise ValueError(f"there is no {wanted!r} here, only {', '.join(there)}")
     return torch.device(wanted)
 
 

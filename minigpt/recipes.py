@@ -1,13 +1,12 @@
 """Recipes: everything that decides how a training run comes out, but the text."""
 
-import math
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
+from click import BadParameter, Choice, IntRange, ParamType
+
+from minigpt.ranges import COUNT, FINITE, SEED, Number
 from minigpt.tokens import TOKENISERS
-
-#: What there must be one of at least.
-_COUNTS = ("d_model", "n_layers", "n_heads", "seq_len", "batch_size", "steps")
 
 
 @dataclass(frozen=True)
@@ -20,51 +19,48 @@ class Recipe:
                  falls to min_lr
     """
 
-    tokens: str = "chars"
-    merges: int = 256
-    d_model: int = 128
-    n_layers: int = 4
-    n_heads: int = 4
-    seq_len: int = 64
-    dropout: float = 0.0
-    batch_size: int = 12
-    accumulate: int = 1
-    steps: int = 2000
-    max_lr: float = 1e-3
-    min_lr: float = 1e-4
-    warmup: int = 100
-    weight_decay: float = 0.1
-    beta2: float = 0.99
-    max_norm: float = 1.0
-    seed: int = 0
+    tokens: Annotated[str, Choice(TOKENISERS)] = "chars"
+    merges: Annotated[int, IntRange(0)] = 256
+    d_model: Annotated[int, COUNT] = 128
+    n_layers: Annotated[int, COUNT] = 4
+    n_heads: Annotated[int, COUNT] = 4
+    seq_len: Annotated[int, COUNT] = 64
+    dropout: Annotated[float, Number(0, 1, max_open=True)] = 0.0
+    batch_size: Annotated[int, COUNT] = 12
+    accumulate: Annotated[int, COUNT] = 1
+    steps: Annotated[int, COUNT] = 2000
+    max_lr: Annotated[float, FINITE] = 1e-3
+    min_lr: Annotated[float, FINITE] = 1e-4
+    warmup: Annotated[int, IntRange(0)] = 100
+    weight_decay: Annotated[float, FINITE] = 0.1
+    beta2: Annotated[float, Number(0, 1, max_open=True)] = 0.99
+    max_norm: Annotated[float, Number(0, min_open=True)] = 1.0
+    seed: Annotated[int, SEED] = 0
 
     def __post_init__(self) -> None:
-        for name in _COUNTS:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}, but it is 1 or more")
+        for name, kind in KINDS.items():
+            try:
+                value = kind.convert(getattr(self, name), None, None)
+            except BadParameter as error:
+                raise ValueError(f"{name}: {error.message}") from error
+            object.__setattr__(self, name, value)
         if self.d_model % self.n_heads:
             sizes = f"d_model = {self.d_model}, n_heads = {self.n_heads}"
             raise ValueError(f"{sizes}: the second must divide the first")
-        if self.accumulate < 1 or self.batch_size % self.accumulate:
+        if self.batch_size % self.accumulate:
             sizes = f"batch_size = {self.batch_size}, accumulate = {self.accumulate}"
             raise ValueError(f"{sizes}: the second must divide the first")
-        if self.tokens not in TOKENISERS:
-            raise ValueError(
-                f"tokens = {self.tokens!r}, not among {', '.join(TOKENISERS)}"
-            )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout = {self.dropout}, but it is from 0 up to 1")
-        if not 0 <= self.warmup <= self.steps:
+        if self.warmup > self.steps:
             sizes = f"warmup = {self.warmup}, steps = {self.steps}"
             raise ValueError(
                 f"{sizes}: the warm-up can't last longer than the training; give a "
                 "smaller warmup, or more steps"
             )
-        if not 0 <= self.min_lr <= self.max_lr < math.inf:
+        if self.min_lr > self.max_lr:
             rates = f"max_lr = {self.max_lr}, min_lr = {self.min_lr}"
             raise ValueError(
                 f"{rates}: the rate falls from the first to the second; give a larger "
-                "max_lr, or a smaller min_lr that isn't negative"
+                "max_lr, or a smaller min_lr"
             )
 
     def but(self, **changes: Any) -> "Recipe":
@@ -75,6 +71,12 @@ class Recipe:
             raise ValueError(f"a recipe has no {', '.join(sorted(unknown))}")
         return replace(self, **given)
 
+
+#: What each field of a recipe may be.
+KINDS: dict[str, ParamType[Any]] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(Recipe, include_extras=True).items()
+}
 
 #: A recipe by name, and the text it is meant for.
 PRESETS: dict[str, tuple[Recipe, str]] = {

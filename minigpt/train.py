@@ -4,23 +4,40 @@ With several GPUs: `torchrun --nproc-per-node 4 -m minigpt.train --preset gpu`.
 """
 
 import os
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, TypeVar
 
 import click
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+)
 
 from minigpt import corpus, parts
-from minigpt.checkpoint import make_room
+from minigpt.checkpoint import room
 from minigpt.generate import written
+from minigpt.interrupts import Stopped, noted
 from minigpt.model import choose_device
 from minigpt.oneline import SETTINGS, one_line
+from minigpt.ranges import COUNT
 from minigpt.ranks import joined
-from minigpt.recipes import PRESETS
-from minigpt.tokens import TOKENISERS
-from minigpt.trainer import Run
+from minigpt.recipes import KINDS, PRESETS
+from minigpt.trainer import Report, Run
+
+Options = TypeVar("Options", bound=Callable[..., Any])
+
+
+def setting(name: str, words: str) -> Callable[[Options], Options]:
+    """An option for a field of the recipe."""
+    return click.option(f"--{name.replace('_', '-')}", type=KINDS[name], help=words)
 
 
 @click.command(context_settings=SETTINGS)
@@ -40,20 +57,20 @@ from minigpt.trainer import Run
     default="reference",
     help="mine: your own functions, those that have passed",
 )
-@click.option("--tokens", type=click.Choice(TOKENISERS), help="what a token is")
-@click.option("--merges", type=int, help="how many, with --tokens bpe")
-@click.option("--d-model", type=int, help="width of the stream")
-@click.option("--n-layers", type=int, help="blocks")
-@click.option("--n-heads", type=int, help="heads in each block; they divide d_model")
-@click.option("--seq-len", type=int, help="tokens that the model sees at once")
-@click.option("--dropout", type=float, help="share that is dropped in training")
-@click.option("--batch-size", type=int, help="sequences a step")
-@click.option("--accumulate", type=int, help="micro-batches that make up a batch")
-@click.option("--steps", type=int, help="of the optimiser, in all")
-@click.option("--max-lr", type=float, help="largest learning rate, after the warm-up")
-@click.option("--min-lr", type=float, help="smallest learning rate, at the end")
-@click.option("--warmup", type=int, help="steps until the rate is the largest")
-@click.option("--seed", type=int, help="of everything that is drawn")
+@setting("tokens", "what a token is")
+@setting("merges", "how many, with --tokens bpe")
+@setting("d_model", "width of the stream")
+@setting("n_layers", "blocks")
+@setting("n_heads", "heads in each block; they divide d_model")
+@setting("seq_len", "tokens that the model sees at once")
+@setting("dropout", "share that is dropped in training")
+@setting("batch_size", "sequences a step")
+@setting("accumulate", "micro-batches that make up a batch")
+@setting("steps", "of the optimiser, in all")
+@setting("max_lr", "largest learning rate, after the warm-up")
+@setting("min_lr", "smallest learning rate, at the end")
+@setting("warmup", "steps until the rate is the largest")
+@setting("seed", "of everything that is drawn")
 @click.option("--device", default="auto", help="cuda, mps, cpu, or auto: the fastest")
 @click.option("--compile/--no-compile", "compiled", default=None, help="torch.compile")
 @click.option(
@@ -61,13 +78,13 @@ from minigpt.trainer import Run
 )
 @click.option(
     "--check-every",
-    type=click.IntRange(1),
+    type=COUNT,
     default=250,
     help="steps between two looks at unseen text, with a sample",
 )
 @click.option(
     "--save-every",
-    type=click.IntRange(1),
+    type=COUNT,
     default=250,
     help="steps between two checkpoints",
 )
@@ -99,37 +116,60 @@ def train(
         compiled = place.type == "cuda"  # on a CPU compiling takes longer than it saves
     text = corpus.load(data or usual)
     checkpoint = folder / "checkpoint.pt"
-    make_room(checkpoint)
     with joined(place) as ranks:
-        used = parts.of(whose)
-        run = Run(recipe, text, used, place, ranks, compiled, explicit)
-        if checkpoint.is_file():
-            run.resume(checkpoint)
-        follow(run, checkpoint, check_every, save_every)
+        run = Run(recipe, text, parts.of(whose), place, ranks, compiled, explicit)
+        with room(checkpoint) if ranks.first else nullcontext():
+            if checkpoint.exists():
+                run.resume(checkpoint)
+            follow(run, checkpoint, check_every, save_every)
 
 
 def follow(run: Run, checkpoint: Path, check_every: int, save_every: int) -> None:
-    """Train to the end: a bar, a line at every check with a sample, checkpoints."""
-    screen = Console(quiet=not run.ranks.first, highlight=False)
+    """Train to the end: a bar, a line at every check with a sample, checkpoints.
+
+    Raises Stopped at Ctrl-C, once the step is done and kept. Ranks wait for each other
+    and would not stop at the same step: there the last checkpoint remains.
+    """
+    screen = Console(
+        quiet=not run.ranks.first,
+        highlight=False,
+        markup=False,  # paths and samples are shown as they are, and not cut to lines
+        emoji=False,
+        soft_wrap=True,
+    )
     numbers = f"{run.parts.count_parameters(run.model):,} parameters"
     kernels = f"in one kernel each: {', '.join(run.fused) or 'nothing'}"
     screen.print(f"{numbers}, on {run.device}; {kernels}")
     if run.step:
         screen.print(f"going on at step {run.step}, from {checkpoint}")
     columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    with Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
-        task = bar.add_task("", total=run.recipe.steps, completed=run.step)
-        for report in run.steps(check_every):
-            speed = f"{report.tokens_per_second:,.0f} tokens/s"
-            bar.update(task, advance=1, description=f"loss {report.loss:.3f}, {speed}")
-            if report.unseen_loss is not None:
-                unseen = f"on unseen text {report.unseen_loss:.3f}"
-                line = f"step {report.step}: loss {report.loss:.3f}, {unseen}, {speed}"
-                screen.print(line)
-                screen.print(sample(run), markup=False, style="dim")
-            if report.step % save_every == 0 or report.step == run.recipe.steps:
-                run.save(checkpoint)
+    bar = Progress(*columns, console=screen, disable=not screen.is_terminal)
+    task = bar.add_task("", total=run.recipe.steps, completed=run.step)
+    kept = run.step
+    try:
+        with bar, noted() if run.ranks.world == 1 else nullcontext(Event()) as asked:
+            for report in run.steps(check_every):
+                tell(report, run, bar, task)
+                last = report.step == run.recipe.steps
+                if report.step % save_every == 0 or last or asked.is_set():
+                    run.save(checkpoint)
+                    kept = report.step
+                if asked.is_set():
+                    raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        where = f"goes on at step {kept}" if kept else "begins anew"
+        raise Stopped(f"stopped at step {run.step}; the same command {where}") from None
     screen.print(f"kept in {checkpoint}; read: python -m minigpt.generate {checkpoint}")
+
+
+def tell(report: Report, run: Run, bar: Progress, task: TaskID) -> None:
+    """Move the bar; at a check, a line with the losses and a sample."""
+    speed = f"{report.tokens_per_second:,.0f} tokens/s"
+    bar.update(task, advance=1, description=f"loss {report.loss:.3f}, {speed}")
+    if report.unseen_loss is not None:
+        losses = f"loss {report.loss:.3f}, on unseen text {report.unseen_loss:.3f}"
+        bar.console.print(f"step {report.step}: {losses}, {speed}")
+        bar.console.print(sample(run), style="dim")
 
 
 def sample(run: Run, tokens: int = 100) -> str:

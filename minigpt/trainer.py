@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from click import IntRange
 
-from minigpt import checkpoint
-from minigpt.checkpoint import CheckpointError
+from minigpt import checkpoint, memory
+from minigpt.checkpoint import CheckpointError, understood
 from minigpt.corpus import CorpusError
 from minigpt.model import build, fuse, speed_up
 from minigpt.ranks import Ranks
@@ -71,6 +72,9 @@ class Run:
                 f"the text has {len(ids)} tokens, too few for seq_len = "
                 f"{recipe.seq_len}: give one of {least} or more, or a smaller seq_len"
             )
+        rows = recipe.batch_size // (recipe.accumulate * self.ranks.world)
+        needed = memory.training(recipe, self.tokeniser.vocab_size, rows)
+        memory.see_that_it_fits(needed, self.device)
         self.model = build(recipe, self.tokeniser.vocab_size, self.parts)
         self.model.to(self.device)
         self.fused: list[str] = []
@@ -173,9 +177,10 @@ class Run:
     def resume(self, path: Path) -> None:
         """Go on where a checkpoint left off.
 
-        Raises CheckpointError for one of another recipe or text.
+        Raises CheckpointError for one of another recipe or text, or one that lacks
+        what it takes.
         """
-        state = checkpoint.load(path)
+        state = checkpoint.load(path, checkpoint.GOES_ON)
         kept, wanted = state["recipe"], asdict(self.recipe)
         differ = [name for name in wanted if kept.get(name) != wanted[name]]
         if differ:
@@ -190,11 +195,17 @@ class Run:
                 "--out"
             )
         checkpoint.fill(self.model, state, path)
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.history = state["step"], state["history"]
-        self.generator.set_state(state["generator"])
+        with understood(path, "step"):
+            steps = IntRange(0, self.recipe.steps)
+            self.step = steps.convert(state["step"], None, None)
+        self.history = state["history"]
+        with understood(path, "optimizer"):
+            self.optimizer.load_state_dict(state["optimizer"])
+        with understood(path, "generator"):
+            self.generator.set_state(state["generator"])
         if self.ranks.first:
-            torch.set_rng_state(state["random"])
+            with understood(path, "random"):
+                torch.set_rng_state(state["random"])
         else:  # the first rank's alone is kept, and each has its own dropout
             torch.manual_seed(self.recipe.seed + self.ranks.rank + self.step)
         if self.device.type == "cuda" and "random_cuda" in state:
