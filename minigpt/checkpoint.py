@@ -28,6 +28,7 @@ GOES_ON = HOLDS | {
 }
 
 ADVICE = "train one with `python -m minigpt.train`, or name another"
+INSTEAD = f"take it away and {ADVICE}"
 
 
 class CheckpointError(Exception):
@@ -90,13 +91,13 @@ def load(path: Path, holds: Mapping[str, type] = HOLDS) -> dict[str, Any]:
     try:
         state: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path} is damaged: {ADVICE}") from error
+        raise CheckpointError(f"{path} is damaged: {INSTEAD}") from error
     except Exception as error:  # bytes that aren't a checkpoint fail in any way
         raise CheckpointError(
-            f"{path} is no checkpoint of MiniGPT: {ADVICE}"
+            f"{path} is no checkpoint of MiniGPT: {INSTEAD}"
         ) from error
     if not isinstance(state, dict) or state.get("version") != VERSION:
-        raise CheckpointError(f"{path} is no checkpoint of this version: {ADVICE}")
+        raise CheckpointError(f"{path} is no checkpoint of this version: {INSTEAD}")
     for name, kind in holds.items():
         with understood(path, name):
             if not isinstance(state[name], kind):
@@ -114,7 +115,7 @@ def understood(path: Path, name: str) -> Iterator[None]:
         yield
     except Exception as error:  # nonsense fails in any way
         raise CheckpointError(
-            f"{path} does not hold the {name} of a training: {ADVICE}"
+            f"{path} does not hold the {name} of a training: {INSTEAD}"
         ) from error
 
 

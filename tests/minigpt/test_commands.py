@@ -11,11 +11,15 @@ import pytest
 import torch
 from click.testing import CliRunner
 
+import solutions.generation as generation_solutions
+import solutions.training as training_solutions
 from autograder import workbook
 from minigpt import checkpoint
-from minigpt.checkpoint import CheckpointError
+from minigpt.checkpoint import CheckpointError, room
 from minigpt.generate import generate
+from minigpt.oneline import one_line
 from minigpt.train import train
+from minigpt.trainer import Run
 from tests.minigpt.small import TEXT
 
 SHAPE = (
@@ -47,6 +51,16 @@ def text(tmp_path):
 def training(text, out, steps=12, *more):
     shape = [*SHAPE.split(), "--steps", str(steps)]
     return ["minigpt.train", "--data", text, "--out", str(out), *shape, *more]
+
+
+@pytest.fixture(scope="module")
+def kept_run(tmp_path_factory):
+    """The folder of a training that ended."""
+    folder = tmp_path_factory.mktemp("kept")
+    (folder / "text.txt").write_text(TEXT)
+    command = training(str(folder / "text.txt"), folder / "run", 4)[1:]
+    assert CliRunner().invoke(train, command).exit_code == 0
+    return folder / "run"
 
 
 def weights(out):
@@ -100,47 +114,204 @@ def test_two_processes_train_as_one_does(text, tmp_path):
     assert alike(weights(tmp_path / "two"), weights(tmp_path / "one"), atol=1e-4)
 
 
+@pytest.fixture
+def complaint(monkeypatch, capsys):
+    """Run a command in this process; its exit code and what it complained of."""
+
+    def ended(command, *words):
+        monkeypatch.setattr(sys, "argv", ["command", *words])
+        with pytest.raises(SystemExit) as ending:
+            one_line(command, "minigpt")
+        return ending.value.code, capsys.readouterr().err
+
+    return ended
+
+
+def test_wrong_usage_is_one_line_without_a_traceback(text, tmp_path):
+    done = ran(*training(text, tmp_path / "run", 12, "--n-heads", "3"))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "d_model = 16, n_heads = 3: the second must divide" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--data", "nowhere.txt"], "no text at nowhere.txt: give a file's path"),
-        (["--n-heads", "3"], "d_model = 16, n_heads = 3: the second must divide"),
-        (["--seq-len", "500"], "too few for seq_len = 500: give one of"),
-        (["--device", "abacus"], "there is no abacus here, only"),
-        (["--save-every", "0"], "0 is not in the range x>=1"),
-        (["--warmup", "13"], "give a smaller warmup, or more steps"),
-        (["--max-lr", "inf"], "max_lr = inf, min_lr = 0.0001"),
-        (["--steps", "0", "--warmup", "0"], "steps = 0, but it is 1 or more"),
-        (["--max-lr", "1e-5"], "max_lr = 1e-05, min_lr = 0.0001: the rate falls from"),
+        ("--data nowhere.txt", "no text at nowhere.txt: give a file's path"),
+        ("--data .", "no text at .: give a file's path"),
+        ("--seq-len 500", "too few for seq_len = 500: give one of"),
+        ("--device abacus", "there is no 'abacus' here, only"),
+        ("--device cpu:abc", "there is no 'cpu:abc' here, only"),
+        ("--device cpu:7", "there is no 'cpu:7' here, only"),
+        ("--save-every 0", "0 is not in the range x>=1"),
+        ("--warmup 13", "give a smaller warmup, or more steps"),
+        ("--max-lr inf", "'--max-lr': inf is not in the range 0.0<=x<inf"),
+        ("--max-lr nan", "'--max-lr': nan is no number"),
+        ("--max-lr 1e-5", "max_lr = 1e-05, min_lr = 0.0001: the rate falls from"),
+        ("--steps 0 --warmup 0", "'--steps': 0 is not in the range x>=1"),
+        ("--merges -5", "'--merges': -5 is not in the range x>=0"),
+        ("--batch-size -1", "'--batch-size': -1 is not in the range x>=1"),
+        ("--seed 99999999999999999999", "is not in the range 0<=x<=4294967295"),
+        ("--d-model 1000000000", "give a smaller --d-model, --n-layers or --batch"),
+        ("--n-layers 100000000", "give a smaller --d-model, --n-layers or --batch"),
+        ("--batch-size 1000000000", "give a smaller --d-model, --n-layers or --batch"),
     ],
 )
-def test_a_run_that_cannot_be_is_refused_in_one_line(text, tmp_path, words, said):
-    done = ran(*training(text, tmp_path / "run", 12, *words))
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_a_run_that_cannot_be_is_refused_and_leaves_nothing(
+    text, tmp_path, complaint, words, said
+):
+    command = training(text, tmp_path / "new" / "run", 12, *words.split())
+    code, error = complaint(train, *command[1:])
+    assert (code, error.count("\n")) == (2, 1)
+    assert said in error
+    assert not (tmp_path / "new").exists()
 
 
-def test_a_checkpoint_of_another_shape_is_refused_in_one_line(text, tmp_path):
-    ran(*training(text, tmp_path / "run", 4))
-    done = ran(*training(text, tmp_path / "run", 4, "--d-model", "32"))
-    assert done.returncode == 2
-    assert "was trained with d_model = 16, not 32: use the same recipe" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--top-p nan", "'--top-p': nan is no number"),
+        ("--temperature nan", "'--temperature': nan is no number"),
+        ("--temperature inf", "'--temperature': inf is not in the range 0.0<=x<inf"),
+        ("--seed -1", "'--seed': -1 is not in the range 0<=x<=4294967295"),
+        ("--tokens 0", "'--tokens': 0 is not in the range x>=1"),
+        ("--device cuda:99", "there is no 'cuda:99' here, only"),
+    ],
+)
+def test_numbers_that_draw_nothing_are_refused(
+    tmp_path, complaint, kept_run, words, said
+):
+    code, error = complaint(generate, str(kept_run), *words.split())
+    assert (code, error.count("\n")) == (2, 1)
+    assert said in error
 
 
-def test_a_folder_that_takes_no_checkpoint_is_refused_before_the_training(text):
-    done = ran(*training(text, f"{text}/run", 12, "--check-every", "1"))
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "step" not in done.stdout
+def test_memory_that_runs_out_is_said_in_one_line(
+    text, tmp_path, complaint, monkeypatch
+):
+    def greedy(*_):
+        return torch.empty(1 << 60)
+
+    monkeypatch.setattr(training_solutions, "get_batch", greedy)
+    code, error = complaint(train, *training(text, tmp_path / "run")[1:])
+    assert (code, error.count("\n")) == (1, 1)
+    assert "the memory ran out: give a smaller --batch-size" in error
 
 
-def test_a_training_that_diverges_says_so_and_keeps_nothing(text, tmp_path):
-    done = ran(*training(text, tmp_path / "run", 40, "--max-lr", "1e30"))
-    assert done.returncode == 1
-    assert "has diverged; give a smaller --max-lr" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "run" / "checkpoint.pt").exists()
+def test_two_trainings_do_not_share_a_folder(text, tmp_path, complaint):
+    command = training(text, tmp_path / "run")[1:]
+    with room(tmp_path / "run" / "checkpoint.pt"):
+        code, error = complaint(train, *command)
+        assert (tmp_path / "run").exists()
+    assert (code, error.count("\n")) == (2, 1)
+    assert "another training is at work in" in error
+    assert not (tmp_path / "run").exists()
+    assert complaint(train, *command)[0] == 0
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch):
+    """Press Ctrl-C in the middle of a step, by its number; so often."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def pressed(step, times=1):
+        real = Run._step
+
+        def interrupted(run):
+            if run.step + 1 == step:
+                for _ in range(times):
+                    signal.raise_signal(signal.SIGINT)
+            return real(run)
+
+        monkeypatch.setattr(Run, "_step", interrupted)
+
+    yield pressed
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_keeps_the_step_and_says_how_to_go_on(text, tmp_path, complaint, ctrl_c):
+    whole = training(text, tmp_path / "whole")[1:]
+    assert complaint(train, *whole)[0] == 0
+    ctrl_c(5)
+    command = training(text, tmp_path / "run")[1:]
+    code, error = complaint(train, *command)
+    assert (code, error.count("\n")) == (130, 1)
+    assert "stopped at step 5; the same command goes on at step 5" in error
+    assert complaint(train, *command)[0] == 0
+    assert alike(weights(tmp_path / "run"), weights(tmp_path / "whole"), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("every", "said"),
+    [
+        ("2", "the same command goes on at step 4"),
+        ("9", "the same command begins anew"),
+    ],
+)
+def test_ctrl_c_twice_stops_at_once(text, tmp_path, complaint, ctrl_c, every, said):
+    ctrl_c(6, times=2)
+    out = tmp_path / "run"
+    code, error = complaint(train, *training(text, out, 12, "--save-every", every)[1:])
+    assert (code, error.count("\n")) == (130, 1)
+    assert f"stopped at step 5; {said}" in error
+    assert out.exists() == (every == "2")
+
+
+def test_ctrl_c_stops_the_writing_quietly(kept_run, complaint, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(generation_solutions, "sample_next", interrupted)
+    code, error = complaint(generate, str(kept_run))
+    assert (code, error.strip()) == (130, "minigpt: stopped")
+
+
+def test_names_and_samples_are_shown_as_they_are(text, tmp_path, monkeypatch):
+    monkeypatch.setattr("minigpt.train.sample", lambda run: "a[b] [red]c :cat:")
+    out = tmp_path / "[red]a" / ":cat:" / ("long" * 20)
+    said = CliRunner().invoke(train, training(text, out, 4)[1:]).output.splitlines()
+    assert "a[b] [red]c :cat:" in said
+    path = out / "checkpoint.pt"
+    assert said[-1] == f"kept in {path}; read: python -m minigpt.generate {path}"
+
+
+def test_a_prompt_is_read_whole_where_it_fits(kept_run, monkeypatch):
+    real, seen = generation_solutions.forward_with_cache, []
+
+    def watched(model, tokens, caches):
+        seen.append(tokens.shape[1])
+        return real(model, tokens, caches)
+
+    monkeypatch.setattr(generation_solutions, "forward_with_cache", watched)
+    words = [str(kept_run), "--prompt", "the cat", "--tokens", "4"]
+    assert CliRunner().invoke(generate, words).exit_code == 0
+    assert seen == [7, 1, 4, 1]  # the context holds 8; then it goes on with half of it
+
+
+def test_a_checkpoint_of_another_shape_is_refused_in_one_line(
+    text, tmp_path, complaint
+):
+    complaint(train, *training(text, tmp_path / "run", 4)[1:])
+    other = training(text, tmp_path / "run", 4, "--d-model", "32")[1:]
+    code, error = complaint(train, *other)
+    assert (code, error.count("\n")) == (2, 1)
+    assert "was trained with d_model = 16, not 32: use the same recipe" in error
+
+
+def test_a_folder_that_takes_no_checkpoint_is_refused_before_the_training(
+    text, complaint, monkeypatch
+):
+    monkeypatch.setattr(Run, "_step", None)  # no step is made
+    code, error = complaint(train, *training(text, f"{text}/run")[1:])
+    assert (code, error.count("\n")) == (1, 1)
+    assert "Not a directory" in error
+
+
+def test_a_training_that_diverges_says_so_and_keeps_nothing(text, tmp_path, complaint):
+    command = training(text, tmp_path / "run", 40, "--max-lr", "1e30")[1:]
+    code, error = complaint(train, *command)
+    assert (code, error.count("\n")) == (1, 1)
+    assert "has diverged; give a smaller --max-lr" in error
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_model_that_never_saw_a_new_line_writes_all_the_same(tmp_path):

@@ -129,10 +129,11 @@ def test_a_part_that_means_something_else_stays_as_it_is(name, own, fused):
     [
         ({"n_heads": 3}, "d_model = 16, n_heads = 3: the second must divide"),
         ({"accumulate": 3}, "batch_size = 4, accumulate = 3: the second must divide"),
-        ({"seq_len": 0}, "seq_len = 0, but it is 1 or more"),
-        ({"dropout": 1.0}, "dropout = 1.0, but it is from 0 up to 1"),
+        ({"seq_len": 0}, "seq_len: 0 is not in the range x>=1"),
+        ({"dropout": 1.0}, "dropout: 1.0 is not in the range 0.*<=x<1"),
+        ({"beta2": math.nan}, "beta2: nan is no number"),
         ({"warmup": 99}, "warmup = 99, steps = 12: the warm-up can't last longer"),
-        ({"tokens": "words"}, "tokens = 'words', not among chars, bytes, bpe"),
+        ({"tokens": "words"}, "tokens: 'words' is not one of 'chars', 'bytes', 'bpe'"),
     ],
 )
 def test_an_impossible_recipe_is_refused(changes, words):
@@ -176,6 +177,39 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path, change, words):
         loaded(path, references(), torch.device("cpu"))
     with pytest.raises(CheckpointError, match=words):
         a_run().resume(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "nonsense"),
+    [
+        ("optimizer", None),
+        ("optimizer", {"state": {}}),
+        ("step", "seven"),
+        ("step", 13),
+        ("generator", torch.zeros(3)),
+        ("random", torch.zeros(3)),
+    ],
+)
+def test_a_checkpoint_that_cannot_go_on_is_refused(tmp_path, name, nonsense):
+    path = tmp_path / "checkpoint.pt"
+    a_run().save(path)
+    kept = checkpoint.load(path)
+    checkpoint.save(path, kept | {name: nonsense})
+    with pytest.raises(CheckpointError, match=f"does not hold the {name} of a train"):
+        a_run().resume(path)
+    del kept[name]
+    checkpoint.save(path, kept)
+    with pytest.raises(CheckpointError, match=f"does not hold the {name} of a train"):
+        a_run().resume(path)
+
+
+@pytest.mark.parametrize("name", ["recipe", "tokeniser"])
+def test_a_checkpoint_of_nonsense_does_not_write(tmp_path, name):
+    path = tmp_path / "checkpoint.pt"
+    a_run().save(path)
+    checkpoint.save(path, checkpoint.load(path) | {name: {"d_model": 0}})
+    with pytest.raises(CheckpointError, match=f"does not hold the {name} of a train"):
+        loaded(path, references(), torch.device("cpu"))
 
 
 @pytest.mark.parametrize(
