@@ -144,7 +144,7 @@ def test_wrong_usage_is_one_line_without_a_traceback(text, tmp_path):
         ("--device cpu:7", "there is no 'cpu:7' here, only"),
         ("--save-every 0", "0 is not in the range x>=1"),
         ("--warmup 13", "give a smaller warmup, or more steps"),
-        ("--max-lr inf", "'--max-lr': inf is not in the range 0.0<=x<inf"),
+        ("--max-lr inf", "'--max-lr': inf is not in the range 0<=x<inf"),
         ("--max-lr nan", "'--max-lr': nan is no number"),
         ("--max-lr 1e-5", "max_lr = 1e-05, min_lr = 0.0001: the rate falls from"),
         ("--steps 0 --warmup 0", "'--steps': 0 is not in the range x>=1"),
@@ -171,7 +171,7 @@ def test_a_run_that_cannot_be_is_refused_and_leaves_nothing(
     [
         ("--top-p nan", "'--top-p': nan is no number"),
         ("--temperature nan", "'--temperature': nan is no number"),
-        ("--temperature inf", "'--temperature': inf is not in the range 0.0<=x<inf"),
+        ("--temperature inf", "'--temperature': inf is not in the range 0<=x<inf"),
         ("--seed -1", "'--seed': -1 is not in the range 0<=x<=4294967295"),
         ("--tokens 0", "'--tokens': 0 is not in the range x>=1"),
         ("--device cuda:99", "there is no 'cuda:99' here, only"),
