@@ -20,9 +20,11 @@ families, `largest`, `parameters` (name to shape), `kept` attributes, `error` or
 `grad_error`.
 """
 
+import os
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -35,8 +37,15 @@ Probe = Callable[
     [Callable[..., Any], dict[str, Any], Mapping[str, Any]], dict[str, Any]
 ]
 
-#: Frames of these are the grader's or torch's own, never the learner's line.
-_OURS = ("/autograder/", "\\autograder\\", "site-packages", "/torch/", "<frozen")
+#: Frames of these are the grader's, torch's or Python's own, never the learner's line.
+_OURS = (
+    "/autograder/",
+    "\\autograder\\",
+    "site-packages",
+    "/torch/",
+    "<frozen",
+    str(Path(os.__file__).parent),
+)
 
 
 def call(

@@ -155,7 +155,7 @@ def _form_of(value: Any) -> str:
         if kind == "tensor":
             return "one tensor"
         if kind.endswith("values"):
-            return kind
+            return "a tuple or list of one" if kind == "1 values" else kind
         if kind == "str":
             return f"the text {value.get('out')!r}"
         value = value.get("out", kind)

@@ -69,9 +69,11 @@ def test_known_mistakes_are_named_alone_and_in_pairs(body, mistakes):
         ("(x @ y.mT / x.shape[-1] ** 0.5).log()", "not-finite", "NaN"),
         ("None", "returns-nothing", "`return` missing"),
         ("(x, y)", "result-form", "2 values"),
+        ("(x @ y.mT / x.shape[-1] ** 0.5,)", "result-form", "a tuple or list of one,"),
         ("torch.zeros(*x.shape[:-1], y.shape[-2])", "all-zero", "zeros"),
         ("x @ y.T", None, "x @ y.T"),
         ("undefined(x)", None, "NameError"),
+        ("__import__('random').choice([])", None, "`return __import__('random')"),
     ],
 )
 def test_what_no_known_mistake_explains_is_described(body, mistake, says):
