@@ -76,12 +76,23 @@ def forget(book: Path, name: str) -> None:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; text as UTF-8."""
+    """Write a file whole or not at all; text as UTF-8.
+
+    A link stays one, and so does a pipe or a device, such as `/dev/stdout`: it gets the
+    bytes. Raises OSError, which names the path.
+    """
     data = content.encode() if isinstance(content, str) else content
-    path.parent.mkdir(parents=True, exist_ok=True)
-    writing = path.with_name(f".writing-{os.getpid()}-{path.name}")
+    real = Path(os.path.realpath(path))
+    writing = real.with_name(f".writing-{os.getpid()}-{real.name}")
     try:
-        writing.write_bytes(data)
-        writing.replace(path)
-    finally:
-        writing.unlink(missing_ok=True)
+        real.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not real.is_file():
+            path.write_bytes(data)
+            return
+        try:
+            writing.write_bytes(data)
+            writing.replace(real)
+        finally:
+            writing.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error

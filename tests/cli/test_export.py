@@ -1,8 +1,11 @@
 """`export` and `gradescope-zip`: what an instructor types and reads."""
 
 import csv
+import errno
 import json
+import os
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +96,29 @@ def test_junit(run, here):
         "4 submissions in junit.xml\n"
     )
     assert (here / "junit.xml").read_text("utf-8").startswith("<?xml")
+
+
+def test_a_pipe_and_a_link_are_written_through(run, here):
+    """A table may go to another program; nothing but a file is ever replaced."""
+    os.mkfifo(here / "pipe")
+    (here / "link.xml").symlink_to("linked.xml")
+    reader = os.open(here / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    run("export junit graded --to pipe")
+    run("export junit graded --to link.xml")
+    assert os.read(reader, 1 << 20) == (here / "linked.xml").read_bytes()
+    os.close(reader)
+    assert (here / "pipe").is_fifo()
+    assert (here / "link.xml").is_symlink()
+
+
+def test_where_it_cannot_be_written_the_file_asked_for_is_named(run, here, monkeypatch):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    end = run("export junit graded --to junit.xml", 1)
+    assert end.stderr == "autograder: junit.xml: No space left on device\n"
+    assert not list(here.glob("*.xml"))
 
 
 def test_gradescope_writes_a_folder_or_one_file(run, here):
