@@ -91,7 +91,9 @@ def histogram(counted: Sequence[Bin], axis: str) -> str:
         )
         if one.count:
             pieces.append(_text(middle, top - 5, num(one.count)))
-        pieces.append(_text(middle, TOP + HEIGHT + 16, one.label, "label"))
+        # On a phone there is room for every second one, the last among them.
+        kind = "label between" if (len(counted) - number) % 2 == 0 else "label"
+        pieces.append(_text(middle, TOP + HEIGHT + 16, one.label, kind))
     floor = TOP + HEIGHT
     pieces.append(f'<line class="axis" x1="0" x2="100%" y1="{floor}" y2="{floor}"/>')
     pieces.append(_text(50, floor + 37, axis))

@@ -232,5 +232,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def clean_name(name: str) -> str:
-    """A name with `_` for each character that is no character to print."""
-    return "".join(char if char.isprintable() else "_" for char in name)
+    """A name with `_` for each character that is no character to print, and for each
+    of a name that would be nothing to see."""
+    shown = "".join(char if char.isprintable() else "_" for char in name)
+    return shown if shown.strip() else "_" * len(name)

@@ -1,12 +1,14 @@
 """The pages that a class is handed, in headless Chromium: on any screen, on paper."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from autograder import overview, similarity
+from autograder.overview.charts import bins, histogram
 from autograder.overview.feedback import feedback
 from autograder.render import as_html
 from autograder.report import Result
@@ -145,3 +147,17 @@ def test_on_paper_a_class_has_its_hints_and_a_long_table_stays_folded(page, page
     hint = page.locator(".mistakes details li").first
     assert hint.bounding_box()["height"] > 0
     assert page.locator("#everybody").bounding_box()["height"] == 0
+
+
+def test_the_points_below_the_bars_stand_apart_on_a_phone(page, tmp_path):
+    """Submissions of different chapters: shares of the points, in eleven bars."""
+    overview.write(write(tmp_path, *a_class(3)))
+    shares = [(float(part), most) for part in range(5) for most in (5.0, 8.0)]
+    page.set_viewport_size(PHONE)
+    page.goto((tmp_path / "class.html").as_uri())
+    drawn = histogram(*bins(shares))
+    page.evaluate("drawn => document.querySelector('figure').innerHTML = drawn", drawn)
+    boxes = [one.bounding_box() for one in page.locator(".label:visible").all()]
+    assert len(boxes) == 6
+    for left, right in pairwise(boxes):
+        assert left["x"] + left["width"] < right["x"]

@@ -29,6 +29,11 @@ def table(submissions):
     }
 
 
+def test_a_name_of_blanks_can_be_seen(tmp_path):
+    laid(tmp_path, " .py", "  .py", "a b.py")
+    assert [one.name for one in collect([tmp_path])] == ["__", "_", "a b"]
+
+
 def test_file_is_one_submission(tmp_path):
     laid(tmp_path, "ada.py", "ben.py")
     assert table(collect([tmp_path / "ben.py"])) == {"ben": ["ben.py"]}
