@@ -345,8 +345,9 @@ CORRUPTIONS = [
         "inputs-and-targets-one-tensor",
         "Inputs and targets are one and the same tensor, so what is written into one "
         "stands in the other too: make a copy for each, tokens.clone().",
-        gives=lambda inputs, targets: (torch.where(targets == -100, targets, inputs),)
-        * 2,
+        gives=lambda inputs, targets: (
+            (torch.where(targets == -100, targets, inputs),) * 2
+        ),
     ),
     _slip(
         "probability-ignored",
