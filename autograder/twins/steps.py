@@ -109,8 +109,8 @@ STEPS = [
     Mistake(
         "cleared-each-time",
         "The gradients are cleared for every micro-batch, so only the last one's are "
-        "left: call zero_grad once, before the loop, and let them accumulate. (Or "
-        "backward stands behind the loop: it belongs in it.)",
+        "left: call zero_grad once, before the loop, and let them accumulate. Or "
+        "does backward stand behind the loop? It belongs in it.",
         clears="each",
     ),
     Mistake(
