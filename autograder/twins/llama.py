@@ -351,6 +351,9 @@ LLAMA = [
             "gate-and-up-exchanged",
             "sigmoid-gate",
             "gelu-gate",
+            "relu-gate",
+            "no-activation",
+            "added",
             "silu-on-the-product",
         )
     ),
