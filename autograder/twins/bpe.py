@@ -177,7 +177,7 @@ def _as_gpt2(text: str, num_merges: int) -> list[Pair]:
     return _pieces_apart(text, num_merges, cut.findall)
 
 
-def _shrinking(text: str, num_merges: int) -> list[Pair]:
+def _shrinking(text: str, num_merges: int) -> Any:
     """The list gets shorter while it is walked through."""
 
     def replace(ids: list[int], pair: Pair, new_id: int) -> list[int]:
