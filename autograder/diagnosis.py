@@ -50,6 +50,8 @@ def diagnose(
         return _said(named, whole and not _more(seen, stage)), example
     telling = len(wrong) > 1 and _telling(first)
     near = known(judge, _around(seen, first), wrong[:1], stage) if telling else ()
+    if len(near) > 1 and "error" in first.actual:
+        near = ()  # where one of two raises, nothing shows the other
     if near:
         what = "gradients are" if stage == "gradients" else "result is"
         text = " ".join(one.message for one in near)

@@ -155,7 +155,8 @@ def padding_unseen(theirs: Theirs, x: Inputs) -> bool:
 
 
 VOCABULARY = 17
-TEXTS = {"tokens": whole("B T", 0, VOCABULARY)}
+#: No token is 0: in BERT that is the padding, which padding_idx keeps from learning.
+TEXTS = {"tokens": whole("B T", 1, VOCABULARY)}
 
 MiniLMEncoder = Exercise(
     solutions.MiniLMEncoder,
@@ -176,7 +177,7 @@ MiniLMEncoder = Exercise(
         "texts of several lengths": TEXTS | {"mask": some("B T")},
         # Only here do eps of 1e-12 and another tell apart, and GELU and its tanh form.
         "no padding, small weights": {
-            "tokens": whole("2 5", 0, VOCABULARY),
+            "tokens": whole("2 5", 1, VOCABULARY),
             "mask": everywhere("2 5"),
             "treated": "small, hidden numbers near -2",
         },

@@ -162,7 +162,7 @@ def _fates(
     }
     facts = {
         f"share of the chosen that {fate}": _share(
-            int(which.sum()), total, asked, (1 / 9, 8 / 9, 0.24, 0.73, 0.03), wider
+            int(which.sum()), total, asked, (1 / 9, 8 / 9, 0.24, 0.7, 0.73, 0.03), wider
         )
         for fate, (which, asked) in counts.items()
     }

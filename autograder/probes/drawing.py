@@ -202,4 +202,4 @@ def _became(old: Tensor, now: Tensor) -> str:
     for number in (0, 1):
         if bool((now == number).all()):
             return f"set to {number}"
-    return "other numbers"
+    return "set to another number" if bool((now == now[0]).all()) else "other numbers"

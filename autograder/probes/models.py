@@ -85,7 +85,25 @@ def _wiring(made: Any, weights: Mapping[str, Tensor]) -> dict[str, str]:
         "heads in a block": "as asked" if heads is None else str(heads),
         "bias of the head": "none" if bias is None else "there",
         "weight of the head": _whose(head, getattr(made, "embed", None)),
+        "dropout beside the blocks": _dropped_beside(made, listed),
     }
+
+
+@torch.no_grad()
+def _dropped_beside(made: nn.Module, blocks: list[Any]) -> str:
+    """Whether training draws anything at random where the blocks don't."""
+    tokens = torch.arange(4).view(1, 4)
+    try:
+        quiet = made.eval()(tokens)
+        made.train()
+        for one in blocks:
+            one.eval()
+        found = torch.allclose(made(tokens), quiet, equal_nan=True)
+    except Exception:  # what is wrong with it shows in its results
+        return "none"
+    finally:
+        made.eval()
+    return "none" if found else "there"
 
 
 def _whose(head: Any, embed: Any) -> str:

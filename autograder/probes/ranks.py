@@ -71,7 +71,23 @@ def reduced(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:
     if x["device"] != "meta":
         behind = _behind(theirs, list(args.values()), world_size)
         seen["out.hidden numbers behind each partial sum"] = behind
+        used = _used(theirs, list(args.values()), world_size)
+        seen["out.what all_reduce returns"] = used
     return seen
+
+
+def _used(theirs: Theirs, tensors: list[Tensor], world_size: int) -> str:
+    """Whether the result is made of it: where it is 0, all tokens get the same."""
+
+    def nothing(partial_sums: Sequence[Tensor]) -> Tensor:
+        return torch.zeros_like(next(iter(partial_sums)))
+
+    out = theirs(*(one.clone() for one in tensors), world_size, nothing)
+    if not isinstance(out, Tensor):
+        return "makes no tensor"
+    rows = out.reshape(-1, out.shape[-1])
+    alike = bool(torch.allclose(rows, rows[:1].expand_as(rows)))
+    return "makes the result" if alike else "is not used"
 
 
 def _sizes(calls: list[list[Tensor]]) -> str:

@@ -96,7 +96,7 @@ def grouped(
 def _membership(model: nn.Module, groups: list[dict[str, Any]]) -> dict[str, str]:
     names = {id(p): name for name, p in model.named_parameters()}
     decays: dict[str, list[str]] = {name: [] for name in names.values()}
-    strange = 0
+    strange = spelled = 0
     for group in groups:
         decay = _decay(group)
         for p in _members(group):
@@ -104,11 +104,14 @@ def _membership(model: nn.Module, groups: list[dict[str, Any]]) -> dict[str, str
                 decays[names[id(p)]].append(decay)
             else:
                 strange += 1
+                spelled += isinstance(p, str)
     facts = {
         f"decay of {name}": " and again ".join(found) or "in no group"
         for name, found in decays.items()
     }
     foreign = {0: "none", 1: "one"}.get(strange, f"{strange}")
+    if spelled:
+        foreign = "texts"
     return facts | {"members that are none of the model's parameters": foreign}
 
 
@@ -160,7 +163,8 @@ def step(
     for p in model.parameters():
         p.grad = torch.full_like(p, args["stale"])
     taken: list[Tensor] = []
-    optimizer.register_step_pre_hook(lambda *_: taken.append(_gradient(model)))
+    # Afterwards, since a closure may make the gradient; SGD leaves it as it was.
+    optimizer.register_step_post_hook(lambda *_: taken.append(_gradient(model)))
     pieces = list(zip(args["inputs"].clone(), args["targets"].clone(), strict=True))
     out = theirs(model, optimizer, pieces, *args["max_norm"])
     single = isinstance(out, float) or (isinstance(out, Tensor) and out.numel() == 1)

@@ -88,16 +88,33 @@ def _chance(draw: Callable[..., Tensor], model: Watched) -> dict[str, str]:
     warm = {"temperature": 5.0}
     one = draw(**warm, generator=seeded(1))
     same, other = draw(**warm, generator=seeded(1)), draw(**warm, generator=seeded(2))
-    few = draw(**warm, top_k=2)
+    few, plain = draw(**warm, top_k=2), draw()
     return {
         "out.a generator of the same seed gives": told(one, same),
         "out.a generator of another seed gives": told(one, other),
-        "out.a second call without options gives": told(draw(), draw()),
+        "out.a second call without options gives": told(plain, draw()),
         "out.rows of one prompt go on": "differently"
         if len({tuple(row) for row in one.tolist()}) > len(one) // 12
         else "all alike",
         "out.with top_k = 2 the tokens come from": _ranked(few, model),
+        "out.the most probable token is drawn": _how_often(plain, model),
     }
+
+
+@torch.no_grad()
+def _how_often(tokens: Tensor, model: Watched) -> str:
+    """The most probable token's share of the draws, within 6 standard deviations."""
+    model.eval()
+    hits = asked = variance = 0.0
+    for t in range(tokens.shape[1] - NEW, tokens.shape[1]):
+        shares = model(tokens[:, max(0, t - model.max_seq) : t])[:, -1].softmax(-1)
+        most, best = shares.max(-1)
+        hits += float((tokens[:, t] == best).sum())
+        asked += float(most.sum())
+        variance += float((most * (1 - most)).sum())
+    if abs(hits - asked) <= 6 * variance**0.5:
+        return "as often as by its probability"
+    return "too rarely" if hits < asked else "too often"
 
 
 @torch.no_grad()

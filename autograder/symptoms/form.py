@@ -66,6 +66,10 @@ def tell_error(first: Evidence, fault: Fault) -> Diagnosis:
         message += f" The inputs were {shapes}."
     if "requires grad" in text and "numpy" in text:
         message += " Stay in torch: NumPy stops the gradient."
+    if "without overflow" in text:
+        message += (
+            " A number such as -1e9 doesn't fit into half precision: take -torch.inf."
+        )
     return Diagnosis(None, message.strip())
 
 

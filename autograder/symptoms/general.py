@@ -40,7 +40,8 @@ def general(
         return tell_gradient(first)
     found = _TELLERS[first.faults[0].kind](first, first.faults[0])
     message = found.message
-    if found.mistake == "result-form" and str(first.expected["kind"])[0].isdigit():
+    several = str(first.expected["kind"])[0].isdigit() and judge.exercise.returns
+    if found.mistake == "result-form" and several:
         message += f" Return {', '.join(judge.exercise.returns)}, in this order."
     if found.mistake == "constant-factor" and not _everywhere(wrong, message):
         message = message.replace("in every place", "in every place of this case")

@@ -78,8 +78,8 @@ def tell_value(first: Evidence, fault: Fault) -> Diagnosis:
         return Diagnosis(
             "differs-when-repeated",
             "The numbers are not the expected ones, and called a second time your code "
-            "gives others again: something is drawn at random (a dropout?) or kept "
-            "between calls.",
+            "gives others again: something is drawn at random (a dropout?), kept "
+            "between calls, or never written into a torch.empty.",
         )
     unused = _unused(first)
     if unused:

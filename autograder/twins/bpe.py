@@ -171,6 +171,24 @@ def _words_with_spaces(text: str, num_merges: int) -> list[Pair]:
     return _pieces_apart(text, num_merges, lambda text: re.findall(r" ?\S+|\s", text))
 
 
+def _as_gpt2(text: str, num_merges: int) -> list[Pair]:
+    """Letters, digits or other marks, each with the space before them, as in GPT-2."""
+    cut = re.compile(r" ?[^\W\d_]+| ?\d+| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
+    return _pieces_apart(text, num_merges, cut.findall)
+
+
+def _shrinking(text: str, num_merges: int) -> Any:
+    """The list gets shorter while it is walked through."""
+
+    def replace(ids: list[int], pair: Pair, new_id: int) -> list[int]:
+        for i in range(len(ids) - 1):
+            if (ids[i], ids[i + 1]) == pair:
+                ids[i : i + 2] = [new_id]
+        return ids
+
+    return learned(text, num_merges, replace=replace)
+
+
 def _runs_dry(text: str, num_merges: int) -> list[Pair]:
     """No end before num_merges: at last max() finds nothing."""
     ids, merges = as_bytes(text), list[Pair]()
@@ -308,6 +326,20 @@ LEARNING = [
         "The text is cut before each space first, so that no pair reaches across "
         "words; here it is one sequence of bytes, without pre-tokenisation.",
         wrong=_words_with_spaces,
+    ),
+    Mistake(
+        "cut-as-in-gpt-2",
+        "The text is cut into words and marks first, as GPT-2's pattern does, so that "
+        "no pair reaches across; here it is one sequence of bytes, without "
+        "pre-tokenisation.",
+        wrong=_as_gpt2,
+    ),
+    Mistake(
+        "walked-while-it-shrinks",
+        "A merge makes the list of ids shorter while range(len(ids) - 1) still counts "
+        "the old length, so the index runs out of it. Append to a new list, or walk "
+        "with `while`.",
+        wrong=_shrinking,
     ),
     Mistake(
         "pair-not-replaced",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import nn
+from torch.nn import functional as F
 
 import solutions.minigpt as solutions
 from autograder.definition import Mistake
@@ -28,6 +29,17 @@ def tie(model: Any) -> None:
 
 def add_bias(model: Any) -> None:
     model.head = nn.Linear(model.head.in_features, model.head.out_features)
+
+
+def drop_embeddings(model: Any) -> None:
+    """As nanoGPT's `drop` does."""
+    model.embed.register_forward_hook(
+        lambda embed, given, x: F.dropout(x, 0.1, embed.training)
+    )
+
+
+def pad_with_0(model: Any) -> None:
+    model.embed.padding_idx = 0
 
 
 def share_a_block(model: Any) -> None:
@@ -133,5 +145,19 @@ BUILT = [
         "The head has a bias; it should have none: nn.Linear(d_model, vocab_size, "
         "bias=False).",
         wrong=built(solutions.MiniGPT, add_bias),
+    ),
+    Mistake(
+        "dropout-beside-the-blocks",
+        "In training numbers are dropped outside the blocks too, from the embeddings "
+        "or behind the last block; in this model there is no dropout but in "
+        "TransformerBlock.",
+        wrong=built(solutions.MiniGPT, drop_embeddings),
+    ),
+    Mistake(
+        "padding_idx",
+        "The values are right, but token 0 never learns: padding_idx keeps its vector "
+        "from getting a gradient. Here 0 is a token like others: leave padding_idx "
+        "out.",
+        wrong=built(solutions.MiniGPT, pad_with_0),
     ),
 ]

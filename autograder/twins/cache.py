@@ -71,6 +71,13 @@ def _stored_first(one: Cache, K: Tensor, V: Tensor) -> Any:
     return _joined([K for K, _ in before]), _joined([V for _, V in before])
 
 
+def _with_the_new(one: Cache, K: Tensor, V: Tensor) -> Any:
+    if one.kept[0][0] is K:
+        return one.all()
+    old_K, old_V = one.all()
+    return _joined([old_K, K]), _joined([old_V, V])
+
+
 def _first_dim(one: Cache, dim: int) -> int:
     return one.kept[0][0].shape[dim] if one.kept else 0
 
@@ -135,6 +142,18 @@ CACHES = [
         "only-the-first-kept",
         "append keeps the first keys and values only; later ones are never added.",
         keep=lambda old, new: old or [new],
+    ),
+    Mistake(
+        "joined-but-not-kept",
+        "append returns old and new joined, but keeps what it had: the new keys and "
+        "values are gone at the next call. Keep what torch.cat returns, self.… = ….",
+        keep=lambda old, new: old or [new],
+        give=_with_the_new,
+    ),
+    Mistake(
+        "keys-joined-to-values",
+        "The new keys are joined to the old values: look for copy and paste.",
+        keep=lambda old, new: [*old, (new[0], new[0]) if old else new],
     ),
     Mistake(
         "appended-twice",

@@ -1,6 +1,8 @@
 """Text to ids and back, with a switch wherever people slip."""
 
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from autograder.definition import Mistake
@@ -86,6 +88,21 @@ def _used_up(text: str, merges: list[Pair]) -> Any:
     return ids
 
 
+def _shrinking(text: str, merges: Merges) -> list[int]:
+    """The list gets shorter while it is walked through."""
+    ids = as_bytes(text)
+    for new_id, pair in enumerate(merges, start=256):
+        for i in range(len(ids) - 1):
+            if (ids[i], ids[i + 1]) == tuple(pair):
+                ids[i : i + 2] = [new_id]
+    return ids
+
+
+def _in_pieces(text: str, merges: Merges, *, cut: str) -> list[int]:
+    """Each piece by itself, so that no merge reaches across."""
+    return [one for piece in re.findall(cut, text) for one in encoded(piece, merges)]
+
+
 ENCODING = [
     Mistake(
         "input-changed",
@@ -116,6 +133,25 @@ ENCODING = [
         "The text is walked through once, so what a merge makes is never merged "
         "again; go over all ids once for each merge, in their order.",
         wrong=_one_walk,
+    ),
+    Mistake(
+        "walked-while-it-shrinks",
+        "A merge makes the list of ids shorter while range(len(ids) - 1) still counts "
+        "the old length, so the index runs out of it. Append to a new list, or walk "
+        "with `while`.",
+        wrong=_shrinking,
+    ),
+    Mistake(
+        "cut-into-words",
+        "The text is cut into words first, and the spaces are lost: merges work on all "
+        "its bytes as one sequence, without pre-tokenisation.",
+        wrong=partial(_in_pieces, cut=r"\S+"),
+    ),
+    Mistake(
+        "cut-before-spaces",
+        "The text is cut before each space first, so that no merge reaches across "
+        "words; here it is one sequence of bytes, without pre-tokenisation.",
+        wrong=partial(_in_pieces, cut=r" ?[^ ]+| +"),
     ),
     Mistake(
         "learned-anew",
@@ -369,6 +405,12 @@ DECODING = [
         "bytes-returned",
         "A byte string comes back; a text is asked for: decode it.",
         tell=b"".join,
+    ),
+    Mistake(
+        "byte-string-spelled-out",
+        "str() of a byte string spells it out, b'…' and all; decode it: "
+        "decode(errors='replace').",
+        tell=lambda pieces: str(b"".join(pieces)),
     ),
     Mistake(
         "list-returned",

@@ -167,6 +167,12 @@ def in_order(chosen: Tensor, generator: Generator) -> Tensor:
     return places.view(chosen.shape)
 
 
+def cut_from_0(chosen: Tensor, generator: Generator) -> Tensor:
+    """Fates below 0.1 make a random token, the others below 0.8 mask_id."""
+    fate = torch.rand(chosen.shape, generator=generator)
+    return fate.where(fate < 0.8, 0.95).where(fate >= 0.1, 0.85)
+
+
 def _slip(id: str, message: str, **switches: Any) -> Mistake:
     """A row of its own: pairs of chances would take too long to tell apart."""
     return Mistake(id, message, wrong=partial(corrupted, **switches))
@@ -232,6 +238,13 @@ CORRUPTIONS = [
         "mask_id and 18% stay: the three fates exclude each other. Draw once and cut "
         "at 0.8 and 0.9.",
         wrong=partial(drawn_twice, share=0.1),
+    ),
+    _slip(
+        "random-below-0.1",
+        "A draw below 0.1 makes a random token, but that is below 0.8 as well: random "
+        "tokens take masked ones over, so 70% remain mask_id and 20% stay. The three "
+        "fates exclude each other: cut one draw at 0.8 and 0.9.",
+        fated=cut_from_0,
     ),
     Mistake(
         "draw-reused",
@@ -327,6 +340,14 @@ CORRUPTIONS = [
         "results-exchanged",
         "The results are swapped: return the inputs first, then the targets.",
         gives=lambda inputs, targets: (targets, inputs),
+    ),
+    _slip(
+        "inputs-and-targets-one-tensor",
+        "Inputs and targets are one and the same tensor, so what is written into one "
+        "stands in the other too: make a copy for each, tokens.clone().",
+        gives=lambda inputs, targets: (
+            (torch.where(targets == -100, targets, inputs),) * 2
+        ),
     ),
     _slip(
         "probability-ignored",

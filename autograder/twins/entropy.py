@@ -42,6 +42,13 @@ def entropy(
 
 ENTROPY = [
     Mistake(
+        "small-number-lost-in-half",
+        "What keeps the log from 0, such as 1e-9, is itself 0 in float16, and 0 · log "
+        "0 is NaN there: put 1 in place of a weight of 0, or clamp at "
+        "torch.finfo(weights.dtype).tiny.",
+        logs=lambda w: w.clamp(min=1e-9).log(),
+    ),
+    Mistake(
         "zeros-not-handled",
         "Where a weight is 0, 0 · log 0 is NaN, and under a causal mask many are. A "
         "weight of 0 adds nothing: put 1 in its place inside the log.",
@@ -134,6 +141,12 @@ ENTROPY = [
         "The weights go through a softmax once more, which makes them nearly even. "
         "They are weights already: their rows sum to 1.",
         before=lambda w: w.softmax(-1),
+    ),
+    Mistake(
+        "log-softmax-of-weights",
+        "The logarithm is that of a softmax of the weights, log_softmax. They are "
+        "weights already: their rows sum to 1, so take their logarithm.",
+        logs=lambda w: w.log_softmax(-1),
     ),
     Mistake(
         "divided-by-its-most",

@@ -93,6 +93,12 @@ ATTENTION = [
         projections=lambda n, C: 0,
     ),
     Mistake(
+        "projections-multiply-adds-once",
+        "The projections' term is 4 n C², a multiply-add counted as one operation; it "
+        "is two, as in the quadratic term: 8 n C².",
+        projections=lambda n, C: 4 * n * C**2,
+    ),
+    Mistake(
         "w-o-forgotten",
         "The projections are three, 6 n C²; W_o is one too: 8 n C².",
         projections=lambda n, C: 6 * n * C**2,

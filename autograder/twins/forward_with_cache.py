@@ -66,6 +66,12 @@ def _side_by_side(one: Any, x: Tensor, cache: Any) -> Any:
     return x + attend_with_cache(one.attn, one.norm1(x), cache) + one.ff(one.norm2(x))
 
 
+def _skip_from_normed(one: Any, x: Tensor, cache: Any) -> Any:
+    x = one.norm1(x)
+    x = one.norm2(x + attend_with_cache(one.attn, x, cache))
+    return x + one.ff(x)
+
+
 def _whole_block(one: Any, x: Tensor, cache: Any) -> Any:
     T = x.shape[1]
     return one(x, torch.ones(T, T, dtype=torch.bool, device=x.device).tril())
@@ -211,6 +217,31 @@ FORWARD = [
         "probabilities-returned",
         "What comes back are probabilities; return the logits, without a softmax.",
         give=lambda logits: logits.softmax(-1),
+    ),
+    Mistake(
+        "log-probabilities-returned",
+        "What comes back are log-probabilities; return the logits, without a "
+        "log_softmax.",
+        give=lambda logits: logits.log_softmax(-1),
+    ),
+    Mistake(
+        "number-of-caches-for-length",
+        "len(caches) counts the blocks, which have a cache each, and not the tokens: "
+        "the positions start at the length of one cache, len(caches[0]).",
+        past=lambda caches, tokens: len(caches),
+    ),
+    Mistake(
+        "embeddings-scaled",
+        "The token embeddings are multiplied by √d_model, as in the paper of 2017; "
+        "MiniGPT has no such scaling (factor).",
+        embedded=lambda words, places: words * words.shape[-1] ** 0.5 + places,
+    ),
+    Mistake(
+        "skip-from-the-normed-input",
+        "The skip connections start from the normed input: x was overwritten by "
+        "norm(x). The residual stream itself goes on as it is: x + attn(norm1(x)), "
+        "then x + ff(norm2(x)).",
+        block=_skip_from_normed,
     ),
     Mistake(
         "new-tokens-alone-checked",

@@ -39,6 +39,20 @@ def _by_module(model: nn.Module) -> Iterable[Named]:
     return model.named_parameters(remove_duplicate=False)
 
 
+class _Name(str):
+    """A parameter's name, which knows how many dimensions it has."""
+
+    def __new__(cls, name: str, parameter: Tensor) -> "_Name":
+        made = super().__new__(cls, name)
+        made.dimensions = parameter.dim()
+        return made
+
+    dimensions: int
+
+    def dim(self) -> int:
+        return self.dimensions
+
+
 GROUPS = [
     Mistake(
         "by-the-name-bias",
@@ -113,6 +127,12 @@ GROUPS = [
         "The groups hold copies (detach, clone, data, state_dict), which the model "
         "doesn't use; put the parameters themselves there.",
         members=lambda model: [(n, p.detach()) for n, p in model.named_parameters()],
+    ),
+    Mistake(
+        "names-for-parameters",
+        "The groups hold the parameters' names; an optimiser takes the parameters "
+        "themselves: p, not n, of model.named_parameters().",
+        members=lambda model: [(n, _Name(n, p)) for n, p in model.named_parameters()],
     ),
     Mistake(
         "decay-not-said-for-the-others",

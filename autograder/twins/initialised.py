@@ -38,6 +38,10 @@ def to_1(weight: Tensor, std: float) -> None:
     nn.init.ones_(weight)
 
 
+def to_a_hundredth(bias: Tensor, std: float) -> None:
+    nn.init.constant_(bias, 0.01)
+
+
 def alone(parameter: Tensor, std: float) -> None:
     """Nothing is drawn."""
 
@@ -237,6 +241,12 @@ INITIALISED = [
         "The biases of the linear layers are drawn at random too; set them to 0 "
         "(zeros).",
         biases=normal,
+    ),
+    Mistake(
+        "biases-set-to-a-number",
+        "The biases of the linear layers are all set to the same number; that number "
+        "should be 0 (zeros).",
+        biases=to_a_hundredth,
     ),
     Mistake(
         "norms-reset",

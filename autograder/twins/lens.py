@@ -20,6 +20,10 @@ def _read(model: Any, x: Tensor) -> Tensor:
     return model.head(model.norm(x))  # type: ignore[no-any-return]
 
 
+def _tied(model: Any, x: Tensor) -> Tensor:
+    return model.norm(x) @ model.embed.weight.mT  # type: ignore[no-any-return]
+
+
 def lens(
     model: Any,
     tokens: Tensor,
@@ -171,6 +175,12 @@ LENS = [
         "The stream itself is returned; at every height it goes through the final "
         "norm and the head.",
         read=lambda model, x: x,
+    ),
+    Mistake(
+        "head-is-the-embedding",
+        "The stream is read with the weights of embed, as if head were tied to it; "
+        "MiniGPT's head has weights of its own: model.head(model.norm(x)).",
+        wrong=partial(lens, read=_tied),
     ),
     Mistake(
         "head-missing-after-the-norm",

@@ -48,6 +48,14 @@ def linear(
     return end((q.unsqueeze(-2) @ state).squeeze(-2), total)
 
 
+def _sum_of_keys(Q: Tensor, K: Tensor, V: Tensor) -> Any:
+    """The denominator is a sum of the keys alone, over positions and features."""
+    q, k = phi(Q), phi(K)
+    state = (k.unsqueeze(-1) * V.unsqueeze(-2)).cumsum(-3)
+    mix = (q.unsqueeze(-2) @ state).squeeze(-2)
+    return mix / k.cumsum(-2).sum(-1, keepdim=True)
+
+
 def quadratic(Q: Tensor, K: Tensor, V: Tensor) -> Any:
     weights = (phi(Q) @ phi(K).mT).tril()
     return weights @ V / weights.sum(-1, keepdim=True)
@@ -124,6 +132,12 @@ LINEAR = [
         "The denominator is a sum over all keys; like the state it runs along with the "
         "position.",
         sums=(so_far, all_of),
+    ),
+    Mistake(
+        "denominator-without-queries",
+        "The denominator adds up the keys' features; it is the sum of the weights, "
+        "φ(q)·φ(k), so the query belongs to it: (q * k.cumsum(-2)).sum(-1).",
+        wrong=_sum_of_keys,
     ),
     Mistake(
         "state-over-all",

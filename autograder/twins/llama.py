@@ -224,6 +224,18 @@ TURNED = [
         "RoPE's base is 1,000,000, as in Qwen2.5; here it is 10,000.",
         rotated=with_base(1e6),
     ),
+    Mistake(
+        "exponent-doubled",
+        "RoPE's exponents are doubled, -4i/d_k: arange(0, d_k, 2) counts in twos "
+        "already, so it is divided by d_k as it stands, -2i/d_k.",
+        rotated=with_base(1e8),
+    ),
+    Mistake(
+        "exponent-halved",
+        "RoPE's exponents are half as large, -i/d_k: for pair i they are -2i/d_k, "
+        "arange(0, d_k, 2) divided by d_k.",
+        rotated=with_base(1e2),
+    ),
     *(
         Mistake(
             row.id, row.message, rotated=row.wrong or partial(rotate, **row.switches)
@@ -339,6 +351,9 @@ LLAMA = [
             "gate-and-up-exchanged",
             "sigmoid-gate",
             "gelu-gate",
+            "relu-gate",
+            "no-activation",
+            "added",
             "silu-on-the-product",
         )
     ),

@@ -1,6 +1,7 @@
 """The loss of next tokens, with a switch wherever people slip."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -47,6 +48,14 @@ def surprise(
     places = targets.clamp(min=0)[..., None]
     losses = -normed(before(logits), over).gather(-1, places)[..., 0]
     return after(mean(losses, kept))
+
+
+def _above(
+    logits: Tensor, targets: Tensor, ignore_index: int = -100, *, least: int = 0
+) -> Any:
+    """What is kept hangs on the size of a target, not on ignore_index."""
+    kept = targets >= least
+    return F.cross_entropy(logits[kept], targets[kept])
 
 
 def _three_axes(logits: Tensor, targets: Tensor, ignore_index: int = -100) -> Any:
@@ -137,6 +146,18 @@ LOSSES = [
         ignored=lambda ignore_index: 0,
     ),
     Mistake(
+        "negative-ignored",
+        "All targets below 0 are left out, and ignore_index has no effect; leave out "
+        "those that equal it, whatever it is: ignore_index=ignore_index.",
+        wrong=_above,
+    ),
+    Mistake(
+        "only-positive-kept",
+        "Only targets above 0 are kept, so token 0 is never learned, and ignore_index "
+        "has no effect; leave out those that equal it, targets != ignore_index.",
+        wrong=partial(_above, least=1),
+    ),
+    Mistake(
         "mean-over-all",
         "The sum of the kept losses is divided by the number of all targets, ignored "
         "ones included; divide by the number of kept ones.",
@@ -213,6 +234,13 @@ LOSSES = [
         "The probabilities are averaged without a logarithm: the loss is the mean of "
         "-log p.",
         normed=torch.softmax,
+    ),
+    Mistake(
+        "log-of-the-softmax",
+        "The logarithm is taken of the softmax's result, where a small probability "
+        "has become 0, so the loss of a certain error is infinite: log_softmax, or "
+        "cross_entropy on the logits, takes both in one.",
+        normed=lambda logits, over: logits.softmax(over).log(),
     ),
     Mistake(
         "softmax-over-positions",

@@ -116,7 +116,8 @@ MASKED = [
     Mistake(
         "causal-mask-inverted",
         "The causal mask is inverted: positions see the future only, and the last sees "
-        f"nothing, which makes NaN. True means may attend; {_CAUSAL}",
+        "nothing, which makes NaN. An additive mask, of 0 and -inf, does the same "
+        f"here. True means may attend; {_CAUSAL}",
         sees=lambda causal: ~causal,
     ),
     Mistake(

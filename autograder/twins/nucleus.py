@@ -49,6 +49,12 @@ def _at_least(least: Callable[[Tensor, float], Any], one_kept: bool = False) -> 
     return keep
 
 
+def _in_all_rows(kept: Tensor, order: Tensor) -> Tensor:
+    """What one row excludes is excluded in every row."""
+    kept = back(kept, order)
+    return kept.all(tuple(range(kept.dim() - 1)), keepdim=True).expand(kept.shape)
+
+
 def _through_order(kept: Tensor, order: Tensor) -> Tensor:
     return kept.gather(-1, order)
 
@@ -142,6 +148,13 @@ TOP_P = [
         "the sort's own indices, which permutes it once more. Use scatter, or gather "
         "with order.argsort().",
         keep_p=partial(nucleus, back=_through_order),
+    ),
+    Mistake(
+        "excluded-in-all-rows",
+        "What is excluded in one row is excluded in every row, as "
+        "logits[..., order[mask]] does: each row has a mask of its own, "
+        "mask.scatter(-1, order, mask).",
+        keep_p=partial(nucleus, back=_in_all_rows),
     ),
     Mistake(
         "top-p-of-raw-logits",

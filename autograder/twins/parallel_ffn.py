@@ -45,6 +45,11 @@ def unused(all_reduce: AllReduce, sums: list[Tensor]) -> Tensor:
     return sums[0]
 
 
+def computed_anew(all_reduce: AllReduce, sums: list[Tensor]) -> Tensor:
+    all_reduce(sums)
+    return added(sums)
+
+
 def twice(all_reduce: AllReduce, sums: list[Tensor]) -> Tensor:
     all_reduce(sums)
     return all_reduce(sums)
@@ -82,6 +87,18 @@ def ffn(
     pairs = zip(inner, by_columns(W_2, world_size, cut), strict=True)
     sums = [each(partial(h @ W.T), b_2) for h, W in pairs]
     return after(last(summed(reduce(all_reduce, sums)), b_2, world_size))
+
+
+def _bias_after(x: Tensor, W_1: Tensor, b_1: Tensor, *rest: Any) -> Tensor:
+    biases = iter(b_1.chunk(rest[2]))
+    return ffn(
+        x,
+        W_1,
+        b_1,
+        *rest,
+        first=lambda h, b, rank: h,
+        activation=lambda h: F.gelu(h) + next(biases),
+    )
 
 
 def _unsplit(x: Tensor, *weights: Tensor) -> Tensor:
@@ -202,6 +219,13 @@ PARALLEL = [
         reduce=unused,
     ),
     Mistake(
+        "sum-computed-anew",
+        "all_reduce is called, but what it returns is not used: the partial sums are "
+        "added up once more by hand, which no rank could do by itself. The sum is what "
+        "all_reduce returns.",
+        reduce=computed_anew,
+    ),
+    Mistake(
         "sum-averaged",
         "The sum is divided by world_size. The partial sums are parts of one sum, not "
         "estimates of the same number: nothing is to be averaged.",
@@ -228,6 +252,11 @@ PARALLEL = [
         "gelu(x W_1 + b_1).",
         hidden=same,
         partial=F.gelu,
+    ),
+    Mistake(
+        "b_1-after-the-activation",
+        "b_1 is added after the activation; it belongs before it: gelu(x W_1 + b_1).",
+        wrong=_bias_after,
     ),
     Mistake(
         "no-activation",

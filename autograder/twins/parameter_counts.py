@@ -41,6 +41,18 @@ def leaves(model: nn.Module) -> Iterable[Tensor]:
     return {id(p): p for module in found for p in module.parameters()}.values()
 
 
+def weights_alone(model: nn.Module) -> Iterable[Tensor]:
+    """What is called weight."""
+    return (one for name, one in model.named_parameters() if "weight" in name)
+
+
+def but_embeddings(model: nn.Module) -> Iterable[Tensor]:
+    """All but the embeddings, as nanoGPT counts."""
+    found = {one for one in model.modules() if isinstance(one, nn.Embedding)}
+    left_out = {id(one.weight) for one in found}
+    return (one for one in model.parameters() if id(one) not in left_out)
+
+
 def of_each_shape(model: nn.Module) -> Iterable[Tensor]:
     return {one.shape: one for one in model.parameters()}.values()
 
@@ -144,6 +156,17 @@ COUNTS = [
         "matrices-only",
         "Only matrices are counted; biases and norms have parameters too.",
         keeps=lambda one: one.requires_grad and one.dim() > 1,
+    ),
+    Mistake(
+        "weights-only",
+        "Only what is called weight is counted; biases, and parameters of other names, "
+        "count too.",
+        which=weights_alone,
+    ),
+    Mistake(
+        "embeddings-left-out",
+        "Embeddings are left out; their numbers are learned too, so they count.",
+        which=but_embeddings,
     ),
     Mistake(
         "first-axis-only",

@@ -111,6 +111,13 @@ ROLLOUT = [
         scale=lambda step: step,
     ),
     Mistake(
+        "rows-scaled-at-the-end",
+        "The rows are scaled once, at the end; each layer's step is scaled before it "
+        "is multiplied, or layers with larger rows weigh more.",
+        scale=lambda step: step,
+        after=_scaled,
+    ),
+    Mistake(
         "columns-scaled",
         "The columns are scaled to sum to 1; it is the rows, the sum over dim=-1: a "
         "row says where one position's content came from.",
@@ -178,6 +185,13 @@ ROLLOUT = [
         "Only the first layer is in the result; the steps of all layers are "
         "multiplied.",
         used=lambda steps: steps[:1],
+    ),
+    Mistake(
+        "first-layer-twice",
+        "The first layer is in the product twice: the product starts with its step, "
+        "and the loop begins with it again. Start with the identity, or loop over "
+        "layers[1:].",
+        used=lambda steps: [steps[0], *steps],
     ),
     Mistake(
         "first-layer-left-out",

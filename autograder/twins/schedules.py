@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -60,6 +61,22 @@ def _floored(step: int, max_lr: float, min_lr: float, warmup: int, total: int) -
     if step < warmup:
         return max_lr * (step + 1) // warmup
     return scheduled(step, max_lr, min_lr, warmup, total)  # type: ignore[no-any-return]
+
+
+def _end_unasked(
+    step: int,
+    max_lr: float,
+    min_lr: float,
+    warmup: int,
+    total: int,
+    *,
+    least: int = 0,
+) -> float:
+    """The share that is done is cut off at 1; nobody asks whether total is reached."""
+    if step < warmup:
+        return max_lr * (step + 1) / warmup
+    part = min(1.0, (step - warmup) / max(least, total - warmup))
+    return min_lr + (max_lr - min_lr) * (1 + math.cos(math.pi * part)) / 2
 
 
 def _as_share(
@@ -151,6 +168,32 @@ RATES = [
         "The warm-up still holds at step warmup (<=), where it goes beyond max_lr or "
         "divides by 0; it holds below warmup (<).",
         wrong=_longer,
+    ),
+    Mistake(
+        "divides-by-zero",
+        "Where warmup = total the share that is done, (step - warmup) / (total - "
+        "warmup), divides by 0: ask for step >= total first, and return min_lr there.",
+        wrong=_end_unasked,
+    ),
+    Mistake(
+        "decay-of-one-step",
+        "max(1, total - warmup) gives the decay a step that it doesn't have where "
+        "warmup = total, so the rate is still max_lr at step total: ask for step >= "
+        "total first, and return min_lr there.",
+        wrong=partial(_end_unasked, least=1),
+    ),
+    Mistake(
+        "halved-twice",
+        "The cosine is halved twice, (1 + cos(π part)) / 4, so the decay starts in "
+        "the middle: once, (1 + cos(π part)) / 2.",
+        curve=lambda part: (1 + math.cos(math.pi * part)) / 4,
+    ),
+    Mistake(
+        "exponential-decay",
+        "The decay is exponential, max_lr * (min_lr / max_lr) ** part; it is half a "
+        "cosine, (1 + cos(π part)) / 2.",
+        curve=lambda part: part,
+        between=lambda part, max_lr, min_lr: max_lr * (min_lr / max_lr) ** part,
     ),
     Mistake(
         "decay-over-total",

@@ -30,6 +30,12 @@ def first_for_all(one: Tensor, ranks: int) -> list[Tensor]:
     return [blocks(one, ranks)[0]] * ranks
 
 
+def overlapping(one: Tensor, ranks: int) -> list[Tensor]:
+    """As long as they should be, but from the rank's number on."""
+    size = len(one) // ranks
+    return [one[rank : rank + size] for rank in range(ranks)]
+
+
 def column(
     x: Tensor,
     weight: Tensor,
@@ -141,6 +147,12 @@ COLUMN = [
         "Every rank computes with the first rank's rows of weight and bias; rank r has "
         "the r-th block of rows.",
         cut=first_for_all,
+    ),
+    Mistake(
+        "blocks-overlap",
+        "Rank r's block starts at row r, so the blocks overlap; it starts at row r "
+        "times the block's size: chunk(world_size) cuts them.",
+        cut=overlapping,
     ),
     Mistake(
         "ranks-reversed",
@@ -347,6 +359,12 @@ ROW = [
         "Every rank multiplies by the first rank's columns of weight; rank r has the "
         "r-th block of columns.",
         cut=first_for_all,
+    ),
+    Mistake(
+        "blocks-overlap",
+        "Rank r's block starts at column r, so the blocks overlap; it starts at column "
+        "r times the block's size: chunk(ranks, dim=1) cuts them.",
+        cut=overlapping,
     ),
     Mistake(
         "ranks-reversed",

@@ -78,6 +78,8 @@ def stepped(
     for (inputs, targets), count in zip(pieces, kept, strict=True):
         if clears == "each":
             optimizer.zero_grad()
+        if clips == "early":
+            clip(model, limit(max_norm))
         logits = model(inputs)
         if shift:
             logits, targets = logits[:, :-shift], targets[:, shift:]
@@ -88,6 +90,8 @@ def stepped(
             clip(model, limit(max_norm))
         if steps == "each":
             optimizer.step()
+    if clears == "late":
+        optimizer.zero_grad()
     if clips == "once":
         clip(model, limit(max_norm))
     if steps == "once":
@@ -105,8 +109,15 @@ STEPS = [
     Mistake(
         "cleared-each-time",
         "The gradients are cleared for every micro-batch, so only the last one's are "
-        "left: call zero_grad once, before the loop, and let them accumulate.",
+        "left: call zero_grad once, before the loop, and let them accumulate. Or "
+        "does backward stand behind the loop? It belongs in it.",
         clears="each",
+    ),
+    Mistake(
+        "cleared-before-the-step",
+        "The gradients are cleared between backward and optimizer.step(), so the step "
+        "is taken with none: call zero_grad before the first backward.",
+        clears="late",
     ),
     Mistake(
         "mean-of-means",
@@ -172,6 +183,13 @@ STEPS = [
         counted=lambda sums, kept: sum(sums) / sum(kept) / len(kept),
     ),
     Mistake(
+        "shares-divided-once-more",
+        "Each micro-batch's share of the mean is divided by their number "
+        "once more; the shares add up to the mean as they are.",
+        weigh=lambda loss, kept, total, pieces, size: loss / total / pieces,
+        counted=lambda sums, kept: sum(sums) / sum(kept) / len(kept),
+    ),
+    Mistake(
         "shifted-again",
         "Logits and targets are shifted against each other once more; the targets of a "
         "micro-batch are already one token later.",
@@ -188,6 +206,12 @@ STEPS = [
         "The gradients are clipped after every micro-batch; clip once, when all have "
         "been accumulated.",
         clips="each",
+    ),
+    Mistake(
+        "clipped-before-backward",
+        "The gradients are clipped before backward, so the last micro-batch's come to "
+        "them unclipped; clip once, after the last backward.",
+        clips="early",
     ),
     Mistake(
         "clipped-by-value",

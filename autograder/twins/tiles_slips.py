@@ -84,6 +84,12 @@ TILED = [
         blocks=lambda scores, hidden: scores.masked_fill(hidden, 0.0),
     ),
     Mistake(
+        "blocked-too-low-for-half",
+        "What is filled in for later keys, such as -1e9, doesn't fit into half "
+        "precision: take -torch.inf.",
+        blocks=lambda scores, hidden: scores.masked_fill(hidden, -1e9),
+    ),
+    Mistake(
         "own-position-hidden",
         "The causal mask hides the query's own position too; a query sees itself: hide "
         "key > query only.",

@@ -236,6 +236,11 @@ DROPPED = [
         rate=lambda p: 0.5,
     ),
     Mistake(
+        "no-dropout-by-default",
+        "Where `dropout` is left out nothing is dropped; its default is 0.1.",
+        rate=lambda p: 0.0 if p == 0.1 else p,
+    ),
+    Mistake(
         "dropout-of-1-p",
         "The dropout's rate is 1 - dropout; `dropout` is the share that is dropped, "
         "not the one that is kept.",

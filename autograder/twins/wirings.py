@@ -347,6 +347,11 @@ DECODER = [
         across="self_attn",
     ),
     Mistake(
+        "memory-normed-by-norm1",
+        "The memory goes through norm1; it is used as it comes, and only x is normed.",
+        prepared=lambda module, memory: module.norm1(memory),
+    ),
+    Mistake(
         "memory-normed-by-norm3",
         "The memory goes through norm3; it is used as it comes, and only x is normed.",
         prepared=lambda module, memory: module.norm3(memory),

@@ -68,6 +68,32 @@ def _first_of_batch(logits: Tensor, **options: Any) -> Tensor:
     return new[:1].expand_as(new)
 
 
+def _softened(logits: Tensor, **options: Any) -> Tensor:
+    """Probabilities are given where logits are asked for."""
+    new: Tensor = sample_next(logits.softmax(-1), **options)
+    return new
+
+
+def _cropped_before(
+    model: Any, tokens: Tensor, max_new_tokens: int, **sampling: Any
+) -> Any:
+    return write(model, tokens[:, -model.max_seq :], max_new_tokens, **sampling)
+
+
+def _prompt_again(
+    model: Any, tokens: Tensor, max_new_tokens: int, **sampling: Any
+) -> Any:
+    """The model sees the prompt in each step, and nothing of what is new."""
+    T = tokens.shape[1]
+    return write(
+        model,
+        tokens,
+        max_new_tokens,
+        window=lambda tokens, most: tokens[:, :T][:, -most:],
+        **sampling,
+    )
+
+
 def _without(*names: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def seen(options: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in options.items() if name not in names}
@@ -133,6 +159,25 @@ LOOP = [
         "The text is never cropped: once it is longer than max_seq the model can't "
         "take it. Give the model the last max_seq tokens, tokens[:, -model.max_seq:].",
         window=lambda tokens, most: tokens,
+    ),
+    Mistake(
+        "prompt-cropped",
+        "The prompt is cropped to max_seq before the loop, so the start of the text is "
+        "lost, and a text that outgrows max_seq later isn't cropped again. Crop what "
+        "the model sees, in each step, and append to the whole text.",
+        wrong=_cropped_before,
+    ),
+    Mistake(
+        "prompt-again",
+        "The model sees the same prompt in each step, and nothing of what is new: give "
+        "it the text as it has grown, tokens[:, -model.max_seq:].",
+        wrong=_prompt_again,
+    ),
+    Mistake(
+        "softmax-before-sampling",
+        "sample_next gets probabilities, and takes the softmax of them once more, "
+        "which evens the draws out: give it the logits as the model returns them.",
+        draw=_softened,
     ),
     Mistake(
         "cropped-to-the-first",

@@ -67,6 +67,22 @@ def _first_of_all(logits: Tensor) -> Tensor:
     return new[:1].expand_as(new)
 
 
+def _last_run_twice(model: Any, tokens: Tensor, max_new_tokens: int) -> Any:
+    """The whole prompt fills the caches, and then its last token is run again."""
+    caches: list[Any] = [KVCache() for _ in model.blocks]
+    before = model.training
+    if tokens.shape[1] + max_new_tokens <= model.max_seq:
+        forward_with_cache(model.eval(), tokens, caches)
+        model.train(before)
+    return write_with_cache(
+        model,
+        tokens,
+        max_new_tokens,
+        made=lambda model: caches,
+        first=lambda tokens: tokens[:, -1:],
+    )
+
+
 #: How writing on with a cache goes wrong.
 WITH_CACHE = [
     *MODES,
@@ -102,6 +118,13 @@ WITH_CACHE = [
         "Only the last token of the prompt is run first; the cache must hold the whole "
         "prompt: run all of it once.",
         first=lambda tokens: tokens[:, -1:],
+    ),
+    Mistake(
+        "last-token-run-twice",
+        "The whole prompt is run into the caches, and then its last token once more, "
+        "so its keys stand there twice: the first new token is read from the prompt's "
+        "own run, logits[:, -1].",
+        wrong=_last_run_twice,
     ),
     Mistake(
         "prompt-without-its-last-token",

@@ -545,6 +545,16 @@ WRONG_ENCODINGS = named(
                     ids[i:i + 2] = [256 + n]
                     break
         return ids
+
+    # walked-while-it-shrinks
+    def bpe_encode(text, merges):
+        ids = list(text.encode())
+        for n, (a, b) in enumerate(merges):
+            for i in range(len(ids) - 1):
+                if ids[i] == a and ids[i + 1] == b:
+                    ids[i] = 256 + n
+                    del ids[i + 1]
+        return ids
     """
 )
 
@@ -678,6 +688,7 @@ TELL = 'return data.decode("utf-8", errors="replace")'
         ("for i in ids)", "for i in set(ids))", None),
         ('b"".join', 'b" ".join', "joined-with-spaces"),
         ("enumerate(merges)", "enumerate(reversed(merges))", None),
+        (TELL, "return str(data)", "byte-string-spelled-out"),
         ("bytes([i]) for i", "bytes(i) for i", None),
         ("bytes([i]) for i", "chr(i).encode() for i", None),
     ],

@@ -62,6 +62,13 @@ class KVCache:
             "            pass\n",
             "only-the-first-kept",
         ),
+        (
+            "            self.keys = torch.cat([self.keys, K], dim=2)\n"
+            "            self.values = torch.cat([self.values, V], dim=2)\n",
+            "            K = torch.cat([self.keys, K], dim=2)\n"
+            "            return K, torch.cat([self.values, V], dim=2)\n",
+            "joined-but-not-kept",
+        ),
     ],
 )
 def test_slip_in_the_cache_is_named(right, slip, mistake):
@@ -421,6 +428,7 @@ def forward_with_cache(model, tokens, caches):
             "        x = block.norm2(x + block.ff(x))\n",
             "post-norm",
         ),
+        ("past = len(caches[0])", "past = len(caches)", "number-of-caches-for-length"),
     ],
 )
 def test_slip_in_the_forward_pass_is_named(right, slip, mistake):
@@ -499,6 +507,12 @@ def generate_with_cache(model, tokens, max_new_tokens):
         ("tokens.shape[1] + max_new_tokens > model.max_seq", "False", "not-refused"),
         ("max_new_tokens > model", "max_new_tokens >= model", "refused-one-too-early"),
         ('raise ValueError("too long")', "tokens = tokens[:, -4:]", "not-refused"),
+        (
+            "    current = tokens\n",
+            "    forward_with_cache(model, tokens, caches)\n"
+            "    current = tokens[:, -1:]\n",
+            "last-token-run-twice",
+        ),
     ],
 )
 def test_slip_in_writing_is_named(right, slip, mistake):

@@ -85,6 +85,12 @@ RANDOM = "random = torch.randint(0, vocab_size, tokens.shape, generator=generato
             "targets-from-the-inputs",
         ),
         ("return inputs, targets", "return inputs.float(), targets", "wrong-fact"),
+        (
+            "targets = tokens.clone()",
+            "targets = inputs",
+            "inputs-and-targets-one-tensor",
+        ),
+        ("(fate >= 0.8) & (fate < 0.9)", "(fate < 0.1)", "random-below-0.1"),
         ("return inputs, targets", "return inputs, targets.flatten()", "wrong-fact"),
         ("return inputs, targets", "return inputs, targets.tolist()", "wrong-fact"),
         ("< probability", "< 0.15", "probability-ignored"),

@@ -189,7 +189,7 @@ class MiniLMEncoder(nn.Module):
                  ff_dim=1536, max_seq=512):
         super().__init__()
         norm = lambda: nn.LayerNorm(d_model, 1e-12)
-        self.embed = nn.Embedding(vocab_size, d_model)
+        self.embed = nn.Embedding(vocab_size, d_model, padding_idx=0)
         self.pos_embed = nn.Embedding(max_seq, d_model)
         self.type_embed = nn.Embedding(2, d_model)
         self.norm = norm()

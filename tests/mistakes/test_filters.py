@@ -110,6 +110,12 @@ def filter_logits(logits, top_k=None, top_p=None):
             "log-probabilities-returned",
         ),
         ("return logits", "return logits > -torch.inf", "mask-returned"),
+        (
+            "remove = torch.zeros_like(remove).scatter(-1, sorted_indices, remove)\n"
+            '        logits = logits.masked_fill(remove, float("-inf"))',
+            'logits[..., sorted_indices[remove]] = float("-inf")',
+            "excluded-in-all-rows",
+        ),
         ("return logits", "return logits[logits > -torch.inf]", "wrong-shape"),
         ("return logits", "return logits.float()", "wrong-dtype"),
     ],

@@ -145,6 +145,12 @@ def logit_lens(model, tokens):
             "hooks-left-behind",
         ),
         (LENS, "arange(T, device=tokens.device)", "arange(T)", "left-on-cpu"),
+        (
+            ENTROPY,
+            "torch.where(weights > 0, weights, torch.ones_like(weights)).log()",
+            "(weights + 1e-9).log()",
+            "small-number-lost-in-half",
+        ),
     ],
 )
 def test_slip_in_looking_inside_is_caught(source, right, slip, mistake):

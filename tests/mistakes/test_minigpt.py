@@ -486,6 +486,16 @@ SUM = "x = self.embed(tokens) + self.pos_embed(pos)"
         ("max_seq=1024", "max_seq=512", None),
         ("vocab_size=50257", "vocab_size=50256", None),
         ("d_model=512", "d_model=768", None),
+        (
+            "self.pos_embed(pos)",
+            "self.pos_embed(pos)\n        x = F.dropout(x, 0.1, self.training)",
+            "dropout-beside-the-blocks",  # which eval mode doesn't show
+        ),
+        (
+            "(vocab_size, d_model)",
+            "(vocab_size, d_model, padding_idx=0)",
+            "padding_idx",
+        ),
     ],
 )
 def test_slip_in_a_model_is_named(right, slip, mistake):

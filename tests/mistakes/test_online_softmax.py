@@ -277,3 +277,11 @@ def online_softmax_sum(score_blocks, value_blocks):
 def test_unusual_right_online_softmax_is_accepted(source):
     verdict = check_source("import torch\n\n" + source)
     assert verdict.passed, verdict.message
+
+
+def test_a_guard_for_the_first_block_alone_is_not_enough():
+    source = ONLINE.replace("m = l = o = None", "m = l = o = None\n    guard = True")
+    source = source.replace("        m = m_new\n", "        m, guard = m_new, False\n")
+    right = "m_new == -torch.inf"
+    verdict = slipped(source, right, f"torch.tensor(guard) & ({right})")
+    assert verdict.mistake == "nan-for-blocked-rows"

@@ -235,6 +235,7 @@ def tensor_parallel_ffn(x, W_1, b_1, W_2, b_2, world_size, all_reduce):
         ),
         ("W_2[:, own])", "W_2.chunk(world_size, 0)[rank])", "W_2-split-by-outputs"),
         ("return y + b_2", "return all_reduce(partial) + b_2", "reduces-twice"),
+        ("return y + b_2", "return sum(partial) + b_2", "sum-computed-anew"),
         ("    return y + b_2", "    y += b_2", "returns-nothing"),
     ],
 )

@@ -254,6 +254,12 @@ def generate(model, tokens, max_new_tokens, **sampling):
             "stops-at-max-seq",
         ),
         ("(tokens, next_token)", "(next_token, tokens)", "put-in-front"),
+        ("[:, -1, :]", "[:, -1, :].softmax(dim=-1)", "softmax-before-sampling"),
+        (
+            "    for _",
+            "    tokens = tokens[:, -model.max_seq:]\n    for _",
+            "prompt-cropped",
+        ),
         ("(tokens, next_token), dim=1", "(tokens, next_token), dim=0", None),
         ("cat((tokens, next_token)", "cat((tokens[:, 1:], next_token)", "overwritten"),
         (

@@ -90,6 +90,11 @@ FLAT = """    V = logits.shape[-1]
         ("logits.reshape(-1, V)", "logits.mT.reshape(-1, V)", None),
         ("logits.reshape(-1, V)", "logits.reshape(V, -1).T", None),
         ("targets.reshape(-1)", "targets.T.reshape(-1)", None),
+        (
+            LOSS_CALL,
+            "F.nll_loss(logits.softmax(1).log(), targets, ignore_index=ignore_index)",
+            "log-of-the-softmax",
+        ),
         ("    return " + LOSS_CALL, "    loss = " + LOSS_CALL, "returns-nothing"),
     ],
 )
@@ -272,6 +277,16 @@ COS = "math.cos(math.pi * t)"
             "(max_lr - min_lr) * " + COS,
             "cosine-not-raised",
         ),
+        (
+            f"{END}    t = (step - warmup) / (total - warmup)",
+            "    t = min(1.0, (step - warmup) / (total - warmup))",
+            "divides-by-zero",
+        ),
+        (
+            f"{END}    t = (step - warmup) / (total - warmup)",
+            "    t = min(1.0, (step - warmup) / max(1, total - warmup))",
+            "decay-of-one-step",
+        ),
         (COS, "__import__('torch').cos(__import__('torch').tensor(math.pi * t))", None),
     ],
 )
@@ -397,6 +412,7 @@ WALK = "for name, p in model.named_parameters():"
             "decay-hard-coded-small",
         ),
         ("            no_decay.append(p)", "            pass", "others-left-out"),
+        ("            decay.append(p)", "            decay.append(name)", "wrong-fact"),
         (
             "    return [",
             "    return decay, no_decay\n    return [",
@@ -517,6 +533,7 @@ SUM = ', reduction="sum")\n        loss = loss / total\n'
         ("return loss_sum", "return loss_sum * total", "sum-returned"),
         ("return loss_sum", "return loss_sum / len(micro_batches)", None),
         (IN_LOOP, "    " + CLEAR + IN_LOOP, "cleared-each-time"),
+        (CLIP, CLEAR + CLIP, "cleared-before-the-step"),
         (CLEAR, CLEAR + "    model.train()\n", "set-to-training"),
         (CLEAR, CLEAR + "    model.eval()\n", "set-to-evaluation"),
         ("for x, y in micro_batches:", "for x, y in micro_batches[:1]:", None),
@@ -681,6 +698,26 @@ TRAIN_STEPS = named(
         torch.nn.utils.clip_grad_norm_(params, max_norm)
         optimizer.step()
         return total
+
+    # a closure
+    import torch
+    from torch.nn import functional as F
+
+    def train_step(model, optimizer, micro_batches, max_norm=1.0):
+        kept = sum(int((y != -100).sum()) for _, y in micro_batches)
+
+        def closure():
+            optimizer.zero_grad()
+            total = 0.0
+            for x, y in micro_batches:
+                flat = model(x).flatten(0, 1)
+                loss = F.cross_entropy(flat, y.flatten(), reduction="sum") / kept
+                loss.backward()
+                total += loss.item()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+            return total
+
+        return optimizer.step(closure)
     """
 )
 
