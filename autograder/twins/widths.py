@@ -325,16 +325,6 @@ SHARES = [
         shown=lambda part: round(part, 2),
     ),
     Mistake(
-        "rounded-to-three",
-        "The result is rounded to three decimals; return it as it is.",
-        shown=lambda part: round(part, 3),
-    ),
-    Mistake(
-        "rounded-to-four",
-        "The result is rounded to four decimals; return it as it is.",
-        shown=lambda part: round(part, 4),
-    ),
-    Mistake(
         "brackets-missing",
         "The sum in the denominator has no brackets, ff / ff + attention, which is 1 + "
         "attention, since / comes before +: ff / (ff + attention).",
