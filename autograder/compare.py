@@ -1,6 +1,7 @@
 """Compare what came back with what was expected."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -210,10 +211,25 @@ def alike_gradients(
     )
 
 
-def _said(error: Any) -> tuple[str, str] | None:
+#: The ways in which torch says that two axes which meet have different sizes.
+_UNEQUAL = re.compile(
+    r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
+    r"|has size (\d+) for operand \d+ which does not broadcast with .* size (\d+)"
+    r"|cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)"
+    r"|to be: \[\d+, (\d+)\] but got: \[\d+, (\d+)\]"
+)
+
+
+def _said(error: Any) -> tuple[str, ...] | None:
+    """What an exception says; of axes that don't fit only their two sizes, since `@`,
+    einsum and a sum each say it in words of their own."""
     if not isinstance(error, Mapping):
         return None
-    return str(error.get("type")), str(error.get("message"))
+    text = str(error.get("message"))
+    unequal = _UNEQUAL.search(text)
+    if unequal:
+        return tuple(sorted(size for size in unequal.groups() if size))
+    return str(error.get("type")), text
 
 
 def _type(value: Any) -> Any:

@@ -50,7 +50,7 @@ def diagnose(
         return _said(named, whole and not _more(seen, stage)), example
     telling = len(wrong) > 1 and _telling(first)
     near = known(judge, _around(seen, first), wrong[:1], stage) if telling else ()
-    if len(near) > 1 and "error" in first.actual:
+    if len(near) > 1 and ("error" in first.actual or not _real(first)):
         near = ()  # where one of two raises, nothing shows the other
     if near:
         what = "gradients are" if stage == "gradients" else "result is"
@@ -83,6 +83,15 @@ def _telling(one: Evidence) -> bool:
     """Whether one trial tells mistakes apart; a lone number agrees by chance."""
     return "error" in one.actual or any(
         isinstance(value, Tensor) for value in compare.outputs(one.expected).values()
+    )
+
+
+def _real(one: Evidence) -> bool:
+    """Whether real numbers are expected: of a few whole ones, or of True and False, two
+    mistakes together can make nearly anything."""
+    return any(
+        isinstance(value, Tensor) and value.is_floating_point()
+        for value in compare.outputs(one.expected).values()
     )
 
 

@@ -97,6 +97,16 @@ project_qkv = Exercise(
             made_with="qqv",
         ),
         Mistake(
+            "k-from-w-v",
+            "K is made with W_v; W_k is never used: look for copy and paste.",
+            made_with="qvv",
+        ),
+        Mistake(
+            "q-from-w-k",
+            "Q is made with W_k; W_q is never used: look for copy and paste.",
+            made_with="kkv",
+        ),
+        Mistake(
             "one-matrix-for-all",
             "Q, K and V are all made with W_q; each has a matrix of its own.",
             made_with="qqq",
@@ -115,6 +125,16 @@ project_qkv = Exercise(
             "q-and-v-exchanged",
             "Q and V are swapped: return Q, K, V in this order.",
             order="vkq",
+        ),
+        Mistake(
+            "order-v-q-k",
+            "The three are in another order, V, Q, K: return Q, K, V.",
+            order="vqk",
+        ),
+        Mistake(
+            "order-k-v-q",
+            "The three are in another order, K, V, Q: return Q, K, V.",
+            order="kvq",
         ),
         Mistake(
             "weight-transposed",

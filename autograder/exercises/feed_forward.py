@@ -134,6 +134,7 @@ swiglu_dim = Exercise(
         "Llama 65B": {"d_model": 8192},
         "a multiple already": {"d_model": 768},
         "just below a multiple": {"d_model": 2303},
+        "one multiple exactly": {"d_model": 96},
         "a small model": {"d_model": 10},
         "multiples of 64": {"d_model": 512, "multiple_of": 64},
         "multiples of 100": {"d_model": 1000, "multiple_of": 100},

@@ -171,6 +171,12 @@ path_length = Exercise(
             chain=lambda i, j: max(abs(i - j) - 1, 0),
         ),
         Mistake(
+            "one-too-few",
+            "The result is one too small, abs(i - j) - 1, and -1 from a position to "
+            "itself; the steps are abs(i - j).",
+            chain=lambda i, j: abs(i - j) - 1,
+        ),
+        Mistake(
             "signed",
             "The length is i - j, which is negative where j comes later: a length has "
             "no sign, abs(i - j).",
@@ -205,6 +211,24 @@ path_length = Exercise(
             "Attention takes no step at all here; from one position to another it "
             "takes 1.",
             straight=lambda i, j: 0,
+        ),
+        Mistake(
+            "no-step-to-a-later-position",
+            "Attention takes no step to a later position here, as under a causal mask; "
+            "it looks straight at any position, in 1 step: int(i != j).",
+            straight=lambda i, j: int(i > j),
+        ),
+        Mistake(
+            "no-step-to-an-earlier-position",
+            "Attention takes no step to an earlier position here; it looks straight at "
+            "any position, in 1 step: int(i != j).",
+            straight=lambda i, j: int(j > i),
+        ),
+        Mistake(
+            "sign-in-attention",
+            "Attention's length is negative from a later position to an earlier one; a "
+            "length has no sign: int(i != j).",
+            straight=lambda i, j: min(1, j - i),
         ),
         Mistake(
             "kinds-exchanged",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from autograder.compare import Fault
+from autograder.symptoms.errors import cause, refuses
 from autograder.verdict import Diagnosis
 
 if TYPE_CHECKING:
@@ -64,13 +65,10 @@ def tell_error(first: Evidence, fault: Fault) -> Diagnosis:
     shapes = _shapes(first)
     if shapes and any(w in text for w in _OF_SHAPES):
         message += f" The inputs were {shapes}."
-    if "requires grad" in text and "numpy" in text:
-        message += " Stay in torch: NumPy stops the gradient."
-    if "without overflow" in text:
-        message += (
-            " A number such as -1e9 doesn't fit into half precision: take -torch.inf."
-        )
-    return Diagnosis(None, message.strip())
+    told = cause(text)
+    if not told and refuses(str(error.get("line", ""))):
+        told = "These arguments are legal: the check refuses too much."
+    return Diagnosis(None, f"{message} {told}".strip())
 
 
 def _shapes(first: Evidence) -> str:

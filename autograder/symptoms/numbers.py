@@ -72,7 +72,7 @@ def tell_value(first: Evidence, fault: Fault) -> Diagnosis:
         return Diagnosis(
             "wrong-value",
             f"Your code returns {form_of(fault.actual)}, expected is "
-            f"{form_of(fault.expected)} for {_call(first)}.",
+            f"{form_of(fault.expected)}{_call(first)}.",
         )
     if first.actual.get("again") is False and first.expected.get("again"):
         return Diagnosis(
@@ -83,10 +83,12 @@ def tell_value(first: Evidence, fault: Fault) -> Diagnosis:
         )
     unused = _unused(first)
     if unused:
+        several = "`, `" in unused
         return Diagnosis(
             "unused",
-            f"{unused} has no effect on the result: it is never used, or its gradient "
-            "is cut off on the way.",
+            f"{unused} {'have' if several else 'has'} no effect on the result: "
+            f"{'they are' if several else 'it is'} never used, or "
+            f"{'their' if several else 'its'} gradient is cut off on the way.",
         )
     for one in first.faults:
         if one.kind == "value" and isinstance(one.expected, Tensor):
@@ -94,7 +96,7 @@ def tell_value(first: Evidence, fault: Fault) -> Diagnosis:
             if related:
                 return Diagnosis(related[0], f"{your(one)} {related[1]}")
     far = float((fault.expected.double() - fault.actual.double()).abs().max())
-    if far < 1e-3 * float(fault.expected.abs().max()):
+    if far < 1e-3 * float(fault.expected.double().abs().max()):
         return Diagnosis(
             "nearly-right",
             f"{your(fault)} is nearly right, at most {far:.1g} off, but not exact: "
@@ -128,8 +130,11 @@ def _extra_parameters(first: Evidence) -> str:
 
 
 def _call(first: Evidence) -> str:
+    """For which arguments, where they can be told in a few words: no tensors."""
     args: Mapping[str, Any] = first.trial.x["args"]
-    return ", ".join(f"{name} = {value!r}" for name, value in args.items())
+    told = {k: v for k, v in args.items() if not isinstance(v, Tensor)}
+    listed = ", ".join(f"{name} = {value!r}" for name, value in told.items())
+    return f" for {listed}" if listed else ""
 
 
 def _unused(first: Evidence) -> str:

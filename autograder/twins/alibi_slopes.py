@@ -54,6 +54,13 @@ def _not_cut(num_heads: int) -> Any:
     return own if p == num_heads else torch.cat([own, slopes(2 * p)[0::2]])
 
 
+def _from_the_next_power(num_heads: int) -> Any:
+    p = above(num_heads)
+    if p == num_heads:
+        return slopes(p)
+    return torch.cat([slopes(p), slopes(2 * p)[0::2][: num_heads - p]])
+
+
 def _bare(num_heads: int) -> Any:
     return slopes(num_heads).tolist()
 
@@ -86,6 +93,12 @@ SLOPES = [
         "cut off after h; take those of the largest power below h, then every second "
         "one of twice as many.",
         near=above,
+    ),
+    Mistake(
+        "next-power-for-p",
+        "p is the next larger power of two (ceil, or round); it is the largest one "
+        "that is no larger than h: floor.",
+        wrong=_from_the_next_power,
     ),
     Mistake(
         "every-second-from-the-second",

@@ -143,6 +143,12 @@ FREQUENCIES = [
         based=lambda base: base ** (1 / math.log(2)),
     ),
     Mistake(
+        "base-e",
+        "The base is e, exp(-2i/d_k): the factor log(base) is missing. It is "
+        "exp(-2i/d_k * math.log(base)) = base^(-2i/d_k).",
+        based=lambda base: math.e,
+    ),
+    Mistake(
         "positions-ignored",
         "The given positions are ignored and counted 0, 1, 2 … instead; they may start "
         "anywhere (an offset), so use the values of positions.",

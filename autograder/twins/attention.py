@@ -55,6 +55,18 @@ SCORES = [
         scale=lambda Q, K: 0.5 / root(Q) ** 2,
     ),
     Mistake(
+        "divided-by-half-d_k",
+        "The scores are divided by d_k / 2, as `/ (d_k ** 1 / 2)` does, since ** comes "
+        "before /: the square root, √d_k, is d_k ** 0.5.",
+        scale=lambda Q, K: 2 / root(Q) ** 2,
+    ),
+    Mistake(
+        "divided-by-the-fourth-root",
+        "The scores are divided by the fourth root of d_k: a square root too many, or "
+        "d_k ** 0.25 for one of Q and K only. It should be √d_k.",
+        scale=lambda Q, K: root(Q) ** -0.5,
+    ),
+    Mistake(
         "root-cut-to-an-integer",
         "√d_k has lost its fraction: it is rounded down to an integer (int, isqrt, "
         "//). The scores are divided by the square root as it is.",
@@ -89,6 +101,12 @@ SCORES = [
         "The scores are divided by the square root of Q.shape[1]; √d_k is that of the "
         "last axis, Q.shape[-1], however many axes there are.",
         scale=lambda Q, K: 1 / root(Q, 1),
+    ),
+    Mistake(
+        "divided-by-root-of-axis-0",
+        "The scores are divided by the square root of the first axis, len(Q) or "
+        "Q.shape[0]; √d_k is that of the last axis, Q.shape[-1].",
+        scale=lambda Q, K: 1 / root(Q, 0),
     ),
     Mistake(
         "queries-and-keys-exchanged",
@@ -139,7 +157,7 @@ def attend(
     *,
     blocked: Callable[[Tensor], Tensor] = lambda mask: mask == 0,
     fill: float = -torch.inf,
-    added: bool = False,
+    bias: Callable[[Tensor], Tensor] | None = None,
     late: bool = False,
     squash: Callable[[Tensor], Tensor] = softmax,
     weaken: Callable[[Tensor, Tensor], Tensor] = lambda weights, Q: weights,
@@ -155,8 +173,8 @@ def attend(
     if causal:
         square = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
         scores = scores.masked_fill(~square.tril(), -torch.inf)
-    if mask is not None and added:
-        scores = scores + mask
+    if mask is not None and bias is not None:
+        scores = scores + bias(mask)
     elif mask is not None and not late:
         scores = scores.masked_fill(blocked(mask), fill)
     weights = weaken(squash(scores), Q)
@@ -215,6 +233,17 @@ WEIGHTS = [
         "The exponentials are divided by a sum that has lost its axis: it needs "
         "keepdim=True.",
         squash=lambda scores: scores.exp() / scores.exp().sum(dim=-1),
+    ),
+    Mistake(
+        "not-divided-by-the-sum",
+        "The weights are exponentials that are never divided by their sum, so rows "
+        "don't add up to 1: that is the other half of the softmax.",
+        squash=torch.exp,
+    ),
+    Mistake(
+        "logarithm",
+        "The weights are logarithms, a log-softmax; leave the logarithm out: softmax.",
+        squash=lambda scores: scores.log_softmax(dim=-1),
     ),
     Mistake(
         "dropout-left-in",
@@ -282,7 +311,13 @@ MASKS = [
         "mask-added",
         "The mask is added to the scores as it is, 0 or 1; blocked ones must lose "
         "all their weight: fill in -inf.",
-        added=True,
+        bias=lambda mask: mask,
+    ),
+    Mistake(
+        "zero-times-infinity",
+        "What blocks is multiplied with -inf and added, and where nothing is blocked "
+        "0 times -inf is NaN: take masked_fill, or torch.where.",
+        bias=lambda mask: (mask == 0) * -torch.inf,
     ),
     Mistake(
         "mask-after-softmax",

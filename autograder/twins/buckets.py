@@ -315,6 +315,12 @@ BUCKETS = [
         growth=lambda a, exact, most: (a / exact).log2() / math.log(most / exact),
     ),
     Mistake(
+        "logarithms-mixed-below",
+        "Two different logarithms are mixed, the natural one over log2; both must have "
+        "the same base.",
+        growth=lambda a, exact, most: (a / exact).log() / math.log2(most / exact),
+    ),
+    Mistake(
         "floats-returned",
         "The buckets come back as floats; they are indices into an embedding, so make "
         "them integers: .long().",

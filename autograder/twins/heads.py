@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 from autograder.definition import Mistake
@@ -70,6 +71,11 @@ def split(
             raise ValueError("no equal heads")
         x = x[..., : x.shape[-1] // num_heads * num_heads]
     return then(cut(x, num_heads))
+
+
+def overlapping(x: Tensor, num_heads: int) -> Tensor:
+    d_k = x.shape[-1] // num_heads
+    return torch.stack([x[..., i : i + d_k] for i in range(num_heads)], dim=1)
 
 
 def slices_of_num_heads(x: Tensor, num_heads: int) -> Tensor:
@@ -197,6 +203,12 @@ SPLITS = [
         wrong=slices_of_num_heads,
     ),
     Mistake(
+        "slices-overlap",
+        "The slices overlap: each begins one feature after the one before (i : i + "
+        "d_k). Head i begins at i * d_k.",
+        cut=overlapping,
+    ),
+    Mistake(
         "features-dropped",
         "If C is not divisible by num_heads, the features that remain are silently "
         "dropped: raise a ValueError instead.",
@@ -249,6 +261,12 @@ REPEATS = [
         "There are groups + 1 copies of each head, one too many: groups of them are "
         "asked for, the original included.",
         share=lambda x, groups: x.repeat_interleave(groups + 1, dim=1),
+    ),
+    Mistake(
+        "flattened",
+        "Without dim, repeat_interleave lays all numbers in one row and repeats each; "
+        "it is the heads that should be repeated: dim=1.",
+        share=lambda x, groups: x.repeat_interleave(groups),
     ),
     Mistake(
         "positions-repeated",

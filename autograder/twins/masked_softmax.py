@@ -65,6 +65,22 @@ def by_the_largest_of_all(scores: Tensor, mask: Tensor) -> Tensor:
     return powers / total.masked_fill(total == 0, 1.0)
 
 
+def right_but(squash: Form) -> Callable[[Tensor, Tensor], Tensor]:
+    """The reference, with another softmax."""
+
+    def masked(scores: Tensor, mask: Tensor) -> Tensor:
+        hidden = mask == 0
+        live = hidden & ~dead_rows(hidden)
+        weights = squash(scores.masked_fill(live, -torch.inf))
+        return weights.masked_fill(hidden, 0.0)
+
+    return masked
+
+
+def plain_powers(scores: Tensor) -> Tensor:
+    return scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+
+
 def cut_again(
     scores: Tensor,
     mask: Tensor,
@@ -118,8 +134,9 @@ SHARES = [
     ),
     Mistake(
         "mask-after-softmax",
-        "The mask is applied after the softmax, so rows no longer add up to 1: block "
-        "the scores before it, or renormalise.",
+        "The mask is applied after the softmax only, so rows no longer add up to 1: "
+        "block the scores before it, or renormalise. (Rows that may attend nothing are "
+        "found with all; any finds the others, too, and spares them.)",
         late=True,
     ),
     Mistake(
@@ -149,6 +166,16 @@ SHARES = [
         "The mask is added to the scores as it is, 0 or 1; blocked ones must lose all "
         "their weight: fill in -inf.",
         wrong=lambda scores, mask: (scores + mask).softmax(dim=-1),
+    ),
+    Mistake(
+        "zero-times-infinity",
+        "What blocks is multiplied with -inf and added, and where nothing is blocked "
+        "0 times -inf is NaN: take masked_fill, or torch.where.",
+        wrong=lambda scores, mask: (
+            (scores + (mask == 0) * -torch.inf)
+            .softmax(dim=-1)
+            .masked_fill(mask == 0, 0.0)
+        ),
     ),
     Mistake(
         "blocked-scores-zero",
@@ -193,6 +220,18 @@ SHARES = [
         wrong=by_the_largest_of_all,
     ),
     Mistake(
+        "nothing-taken-off",
+        "The softmax is made of plain powers, which overflow for large scores: take "
+        "each row's largest off first, or use softmax.",
+        wrong=right_but(plain_powers),
+    ),
+    Mistake(
+        "largest-of-all-is-nan",
+        "The largest score of the whole tensor is taken off; in rows far below it all "
+        "powers become 0, and 0/0 is NaN. Take each row's own: amax(-1, keepdim=True).",
+        wrong=right_but(lambda scores: plain_powers(scores - scores.amax())),
+    ),
+    Mistake(
         "softmax-over-queries",
         "The softmax runs over the queries; it should run over the keys, the last "
         "axis: dim=-1.",
@@ -203,6 +242,12 @@ SHARES = [
         "The softmax runs over the queries; it should run over the keys, the last "
         "axis: dim=-1. Blocked weights are zero, as they should be.",
         wrong=partial(cut_again, axis=-2),
+    ),
+    Mistake(
+        "softmax-over-queries-but-dead-rows",
+        "The softmax runs over the queries; it should run over the keys, the last "
+        "axis: dim=-1. Blocked weights are zero, as they should be.",
+        wrong=right_but(lambda scores: scores.softmax(dim=-2)),
     ),
     Mistake(
         "softmax-over-axis-1",

@@ -181,10 +181,19 @@ INHERITED = [
     *without(
         SCORES,
         "divided-by-root-of-queries",  # as many as keys
+        "divided-by-root-of-axis-0",
+        "divided-by-root-of-axis-1",  # which is that of the heads here
+        "divided-by-the-fourth-root",
         "first-axes-transposed",
         "all-axes-reversed",
     ),
-    *WEIGHTS,
+    Mistake(
+        "divided-by-root-of-heads",
+        "The scores are divided by √num_heads, or by the root of Q.shape[1], which is "
+        "the same once the heads are cut; it should be √d_k: Q.shape[-1].",
+        scale=lambda Q, K: Q.shape[1] ** -0.5,
+    ),
+    *without(WEIGHTS, "logarithm"),
     *MASKS,
     *without(
         RESULTS,
@@ -222,6 +231,20 @@ SHARED = [
         "i*groups to i*groups + groups - 1.",
         share_k=first_for_all,
         share_v=first_for_all,
+    ),
+    Mistake(
+        "not-repeated",
+        "Keys and values keep their num_kv_heads heads, which don't meet the num_heads "
+        "query heads: repeat each of them `groups` times, along the heads' axis, 1.",
+        share_k=lambda K, groups: K,
+        share_v=lambda V, groups: V,
+    ),
+    Mistake(
+        "repeated-num_kv_heads-times",
+        "Each key/value head is repeated num_kv_heads times; there are num_heads // "
+        "num_kv_heads query heads for each, and so many copies are needed.",
+        share_k=lambda K, groups: K.repeat_interleave(K.shape[1], dim=1),
+        share_v=lambda V, groups: V.repeat_interleave(V.shape[1], dim=1),
     ),
     Mistake(
         "v-from-w-k",

@@ -141,6 +141,27 @@ COUNTS = [
         biases=lambda C, width: C + 2 * width,
     ),
     Mistake(
+        "biases-of-keys-and-values-forgotten",
+        "Only the biases of W_q and W_o are counted; W_k and W_v have num_kv_heads * "
+        "d_k each, too.",
+        biases=lambda C, width: 2 * C,
+    ),
+    Mistake(
+        "output-bias-only",
+        "Only the bias of W_o is counted; W_q, W_k and W_v have one, too.",
+        biases=lambda C, width: C,
+    ),
+    Mistake(
+        "one-number-for-a-bias",
+        "A bias is counted as one number; it has one for each output of its matrix.",
+        biases=lambda C, width: 4,
+    ),
+    Mistake(
+        "bias-inverted",
+        "bias is read the wrong way round: True means that biases count.",
+        biased=lambda bias: not bias,
+    ),
+    Mistake(
         "bias-ignored",
         "bias=False has no effect: without biases only the matrices count.",
         biased=lambda bias: True,

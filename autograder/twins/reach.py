@@ -32,6 +32,7 @@ def reach(
     backward: bool = False,
     own: bool = True,
     attached: bool = False,
+    measured_inside: bool = True,
 ) -> Tensor:
     """`gradient_reach`: what is differentiated, how it is measured, what it leaves."""
     with torch.set_grad_enabled(anywhere or torch.is_grad_enabled()):
@@ -42,7 +43,8 @@ def reach(
             assert leaf.grad is not None
             return size(leaf.grad)
         (gradient,) = torch.autograd.grad(loss, leaf, create_graph=attached)
-        return size(gradient)
+        found = size(gradient)
+    return found if measured_inside else size(gradient)
 
 
 def _own_state(x: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor) -> Tensor:
@@ -229,6 +231,12 @@ REACH = [
         "attached",
         "The result still hangs on a graph: leave out create_graph, or detach it.",
         attached=True,
+    ),
+    Mistake(
+        "attached-unless-under-no-grad",
+        "The result still hangs on a graph: leave out create_graph, or detach it.",
+        attached=True,
+        measured_inside=False,
     ),
     Mistake(
         "own-state",

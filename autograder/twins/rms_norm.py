@@ -48,6 +48,12 @@ RMS = [
         "The squares are divided by n - 1; their mean divides by n.",
         average=unbiased,
     ),
+    Mistake(
+        "not-squared",
+        "The mean is taken of the numbers themselves; it should be of their squares: "
+        "x.square().mean(-1, keepdim=True).",
+        power=lambda x: x,
+    ),
     *SHARED,
     Mistake(
         "length-over-n",

@@ -28,6 +28,7 @@ def read(
     tokens: Change = same,
     start: float = 0.0,
     recurrent: Change = same,
+    projection: Change = same,
     step: Step = inside,
     carried: Change = same,
     result: Callable[[list[Tensor]], Tensor] = lambda states: torch.stack(states, 1),
@@ -37,7 +38,7 @@ def read(
     states = [x.new_full((x.shape[0], W_h.shape[0]), start)]
     for x_t in tokens(x).unbind(1):
         h = carried(states[-1])
-        states.append(step(x_t @ W_x, h @ recurrent(W_h), b))
+        states.append(step(x_t @ projection(W_x), h @ recurrent(W_h), b))
     return after(result(states[1:]))
 
 
@@ -193,8 +194,8 @@ READ = [
     ),
     Mistake(
         "tanh-in-the-end",
-        "The tanh is taken once, of all states, after the loop; each state goes "
-        "through it before it is handed on.",
+        "The state is handed on without its tanh, which is taken of the result only; "
+        "each state goes through it before it is handed on.",
         wrong=_squashed_in_the_end,
     ),
     Mistake(
@@ -216,6 +217,22 @@ READ = [
         "recurrent-transposed",
         "W_h is used transposed, as torch.nn.RNN keeps it; here it is h @ W_h.",
         recurrent=lambda W: W.mT,
+    ),
+    Mistake(
+        "projection-transposed",
+        "W_x is used transposed, as torch.nn.RNN keeps it; here it is x_t @ W_x.",
+        projection=lambda W: W.mT,
+    ),
+    Mistake(
+        "first-token-left-out",
+        "The first token is never read, and T - 1 states come back: start at t = 0.",
+        tokens=lambda x: x[:, 1:],
+    ),
+    Mistake(
+        "last-token-left-out",
+        "The last token is never read, and T - 1 states come back, off by one: "
+        "range(T) already ends before T.",
+        tokens=lambda x: x[:, :-1],
     ),
     Mistake(
         "started-in-float32",

@@ -110,6 +110,18 @@ SCALINGS = [
         larger=lambda base, s, d: base * s ** (2 / (d - 2)),
     ),
     Mistake(
+        "exponent-without-brackets",
+        "NTK: scale is raised to d_k and the result divided by d_k - 2, since ** comes "
+        "before /. The quotient is the exponent: scale ** (d_k / (d_k - 2)).",
+        larger=lambda base, s, d: base * s**d / (d - 2),
+    ),
+    Mistake(
+        "exponent-minus-1",
+        "NTK: the exponent is d_k / d_k - 2 = -1, since / comes before -; it is d_k / "
+        "(d_k - 2).",
+        larger=lambda base, s, d: base / s,
+    ),
+    Mistake(
         "base-divided",
         "NTK: the base is divided; a larger base turns slower, so multiply: "
         "base * scale^(d_k/(d_k-2)).",

@@ -61,6 +61,12 @@ def _angles(max_seq: int, d_model: int) -> Any:
     return sinusoids(max_seq, d_model, functions=(same, same))
 
 
+def _frequency_outside(max_seq: int, d_model: int) -> Tensor:
+    frequencies = 10000.0 ** (-2 * torch.arange(d_model // 2) / d_model)
+    positions = torch.arange(max_seq)[:, None]
+    return woven(positions.sin() * frequencies, positions.cos() * frequencies)
+
+
 def _frequency_for_max_seq(max_seq: int, d_model: int) -> Any:
     return sinusoids(max_seq, d_model, of_sine=lambda i, d: -2 * i / max_seq)
 
@@ -192,6 +198,17 @@ SINUSOIDS = [
         "cosines-only",
         "All features are cosines; even features are the sines of the same angles.",
         functions=(torch.cos, torch.cos),
+    ),
+    Mistake(
+        "cosines-missing",
+        "The odd features are left at 0: they are the cosines of the same angles.",
+        functions=(torch.sin, torch.zeros_like),
+    ),
+    Mistake(
+        "frequency-outside",
+        "The sine and the cosine are taken of the position alone and multiplied by the "
+        "frequency afterwards; the frequency belongs inside: sin(pos * frequency).",
+        wrong=_frequency_outside,
     ),
     Mistake(
         "angles-returned",

@@ -74,9 +74,30 @@ CHOOSE = [
     ),
     Mistake(
         "nothing-taken-off",
-        "Nothing is taken off the scores, so powers of e overflow (float32 from 89, "
-        "float16 from 12) or all become 0: take each row's largest score off first.",
+        "The largest score isn't taken off (nothing is, or its index, or it is added), "
+        "so powers of e overflow (float32 from 89, float16 from 12) or all become 0: "
+        "take each row's largest score off first.",
         shift=lambda x, dim: torch.zeros((), dtype=x.dtype, device=x.device),
+    ),
+    Mistake(
+        "logarithm-of-the-sum-overflows",
+        "The logarithm of the sum is taken off, log(sum(exp(x))), but the powers in it "
+        "overflow just the same: take each row's largest score off first.",
+        wrong=lambda x, dim=-1: (x - x.exp().sum(dim, keepdim=True).log()).exp(),
+    ),
+    Mistake(
+        "overflow-covered-up",
+        "Powers of e overflow, and the NaN they make is replaced afterwards "
+        "(nan_to_num), so the shares are wrong: take each row's largest score off "
+        "first.",
+        wrong=lambda x, dim=-1: (x.exp() / x.exp().sum(dim, keepdim=True)).nan_to_num(),
+    ),
+    Mistake(
+        "axis-put-back-at-the-end",
+        "The lost axis is put back at the end, unsqueeze(-1), which is right for the "
+        "last axis only: keep it, keepdim=True, or unsqueeze(dim).",
+        shift=lambda x, dim: x.amax(dim).unsqueeze(-1),
+        total=lambda powers, dim: powers.sum(dim).unsqueeze(-1),
     ),
     Mistake(
         "largest-of-all",
@@ -125,6 +146,12 @@ CHOOSE = [
         "Without the argument `dim` the shares add up along axis 0; the default is the "
         "last axis: dim=-1.",
         wrong=lambda x, dim=0: choose(x, dim),
+    ),
+    Mistake(
+        "default-axis-1",
+        "Without the argument `dim` the shares add up along axis 1; the default is the "
+        "last axis: dim=-1.",
+        wrong=lambda x, dim=1: choose(x, dim),
     ),
     Mistake(
         "minus-infinity-as-a-number",

@@ -27,6 +27,10 @@ def _first_rounded(d_model: int, multiple_of: int = 256) -> int:
     return up(4 * d_model, multiple_of) * 2 // 3
 
 
+def _rounded_twice(d_model: int, multiple_of: int = 256) -> int:
+    return up(_first_rounded(d_model, multiple_of), multiple_of)
+
+
 def _model_rounded(d_model: int, multiple_of: int = 256) -> int:
     return 8 * up(d_model, multiple_of) // 3
 
@@ -50,6 +54,18 @@ WIDTHS = [
         "The size is rounded down to a multiple; it should be rounded up: -(-a // b) * "
         "b or math.ceil.",
         rounded=lambda width, m: width // m * m,
+    ),
+    Mistake(
+        "rounded-before-and-after",
+        "4 * d_model is rounded up to a multiple first, and the two thirds of it once "
+        "more; round once, in the end.",
+        wrong=_rounded_twice,
+    ),
+    Mistake(
+        "two-thirds-is-0",
+        "2 // 3, like int(2 / 3), is 0, so the result is 0: multiply first, 8 * "
+        "d_model, and divide by 3 then.",
+        width=lambda C: 0,
     ),
     Mistake(
         "rounded-to-the-nearest",
@@ -307,5 +323,11 @@ SHARES = [
         "rounded",
         "The result is rounded to two decimals; return it as it is.",
         shown=lambda part: round(part, 2),
+    ),
+    Mistake(
+        "brackets-missing",
+        "The sum in the denominator has no brackets, ff / ff + attention, which is 1 + "
+        "attention, since / comes before +: ff / (ff + attention).",
+        ratio=lambda ff, rest: ff / ff + rest,
     ),
 ]

@@ -121,7 +121,10 @@ def test_wrong_projection_is_named(source, mistake):
             "Q / Q.norm(dim=-1, keepdim=True) @ (K / K.norm(dim=-1, keepdim=True)).mT",
             "cosine",
         ),
-        ("Q @ K.mT / (Q.size(-1) // 2)", "constant-factor"),  # right for d_k = 4 alone
+        (
+            "Q @ K.mT / (Q.size(-1) // 2)",
+            "divided-by-half-d_k",
+        ),  # right for d_k = 4 alone
         ("Q @ K.mT / math.log2(Q.size(-1))", "constant-factor"),
         ("Q @ K.mT / Q.norm()", "constant-factor"),
         ("Q * K / Q.size(-1) ** .5", None),

@@ -47,7 +47,7 @@ class MultiHeadAttention(nn.Module):
         (
             "math.sqrt(self.d_k)",
             "math.sqrt(self.num_heads)",
-            "divided-by-root-of-axis-1",
+            "divided-by-root-of-heads",
         ),
         ("q @ k.transpose(-2, -1)", "k @ q.mT", "queries-and-keys-exchanged"),
         ("dim=-1", "dim=-2", "softmax-over-queries"),
