@@ -7,23 +7,20 @@ matches one failing trial only, the message says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from autograder import compare, symptoms
-from autograder.definition import Exercise, Mistake
 from autograder.example import smallest
 from autograder.faults import place_of
+from autograder.pairs import LIKELIEST, Named, likeliest, plausible
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis, Example
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence, Judge
-
-Named = tuple[Mistake, ...]
 
 #: The mistake that is nobody's but the grader's.
 GRADER_FAULT = "grader-fault"
@@ -102,7 +99,7 @@ def known(
     for one in judge.exercise.mistakes:
         if _matches(judge, (one,), trials, wrong, stage):
             return (one,)
-    likely = _plausible(judge, wrong[0], stage)
+    likely = plausible(judge, wrong[0], stage)
     if _telling(wrong[0]):
         # What one alone explains in the first wrong trial is no pair of two others.
         first, around = wrong[:1], _around(trials, wrong[0])
@@ -112,46 +109,11 @@ def known(
             if _matches(judge, (one,), around, first, stage)
         }
         if near:
-            likely = (pair for pair in likely if near & {one.id for one in pair})
+            likely = [pair for pair in likely if near & {one.id for one in pair}]
+    if len(likely) > LIKELIEST:
+        likely = likeliest(judge, likely, wrong[0], stage)
     matching = (pair for pair in likely if _matches(judge, pair, trials, wrong, stage))
     return next(matching, ())
-
-
-def _plausible(judge: Judge, seen: Evidence, stage: str) -> Iterator[Named]:
-    """The pairs that may give a wrong result, by what each mistake gives alone: between
-    them they break what is broken in it, and nothing else. What comes back without a
-    result that can be compared tells nothing, so then it may be any pair."""
-    broken = _broken(seen, seen.actual, stage)
-    grads = stage == "gradients" and seen.trial.x["grads"]
-    alone = {}
-    for mistake in judge.exercise.mistakes:
-        if mistake.switches:
-            reply = judge.imitated((mistake,), seen.trial, grads)
-            alone[mistake.id] = _broken(seen, reply, stage)
-    for pair in pairs(judge.exercise):
-        one, other = (alone[mistake.id] for mistake in pair)
-        if broken is None or (
-            one is not None and other is not None and one | other == broken
-        ):
-            yield pair
-
-
-def _broken(seen: Evidence, reply: Mapping[str, Any], stage: str) -> set[str] | None:
-    """The names of the wrong results in a reply; None where it has no such results."""
-    found = compare.faults(seen.expected, reply, seen.tol)
-    if any(fault.kind in ("error", "kind", "parameters") for fault in found):
-        return None
-    if stage == "gradients":
-        found += compare.gradient_faults(seen.expected, reply, seen.tol)
-    return {fault.key for fault in found}
-
-
-def pairs(exercise: Exercise) -> Iterator[Named]:
-    """Known mistakes in pairs whose switches can be set together."""
-    switched = [one for one in exercise.mistakes if one.switches]
-    for pair in combinations(switched, 2):
-        if not pair[0].switches.keys() & pair[1].switches.keys():
-            yield pair
 
 
 def _matches(
