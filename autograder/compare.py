@@ -180,7 +180,7 @@ def alike(
     if refused(one) and refused(other):
         return True  # in words of their own
     if "error" in one or "error" in other:
-        return _said(one.get("error")) == _said(other.get("error"))
+        return _same_error(one.get("error"), other.get("error"))
     if one.get("kind") != other.get("kind"):
         return False
     wanted, has = one.get("parameters"), other.get("parameters")
@@ -202,7 +202,7 @@ def alike_gradients(
 ) -> bool:
     """Whether two replies' gradients agree, missing ones included."""
     if "grad_error" in one or "grad_error" in other:
-        return _said(one.get("grad_error")) == _said(other.get("grad_error"))
+        return _same_error(one.get("grad_error"), other.get("grad_error"))
     a, b = gradients(one), gradients(other)
     return a.keys() == b.keys() and all(
         (a[key] is None) == (b[key] is None)
@@ -220,16 +220,19 @@ _UNEQUAL = re.compile(
 )
 
 
-def _said(error: Any) -> tuple[str, ...] | None:
-    """What an exception says; of axes that don't fit only their two sizes, since `@`,
-    einsum and a sum each say it in words of their own."""
-    if not isinstance(error, Mapping):
-        return None
-    text = str(error.get("message"))
-    unequal = _UNEQUAL.search(text)
-    if unequal:
-        return tuple(sorted(size for size in unequal.groups() if size))
-    return str(error.get("type")), text
+def _same_error(one: Any, other: Any) -> bool:
+    """Whether two exceptions tell of the same: in the same words, or of the same two
+    sizes that don't fit, where `@`, einsum and a sum have words of their own."""
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return one is other
+    texts = str(one.get("message")), str(other.get("message"))
+    if texts[0] == texts[1] and str(one.get("type")) == str(other.get("type")):
+        return True
+    a, b = map(_UNEQUAL.search, texts)
+    if a is None or b is None or a.lastindex == b.lastindex:
+        return False
+    sizes = [sorted(size for size in found.groups() if size) for found in (a, b)]
+    return sizes[0] == sizes[1]
 
 
 def _type(value: Any) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Named = tuple[Mistake, ...]
 
 #: So many pairs are tried at most: a block has thousands, and each costs a run.
-LIKELIEST = 300
+LIKELIEST = 600
 
 
 def pairs(exercise: Exercise) -> Iterator[Named]:

@@ -254,7 +254,15 @@ STACKED = [
     ),
     Mistake(
         "normed-between-blocks",
-        "The final norm is applied after every block; it comes once, after the last.",
+        "The final norm is applied in the loop, after every block; it comes once, "
+        "after the last.",
+        run=normed_between,
+        normed=lambda model, x: x,
+    ),
+    Mistake(
+        "normed-between-blocks-too",
+        "The final norm is applied after every block as well; it comes once, after the "
+        "last.",
         run=normed_between,
     ),
     Mistake(

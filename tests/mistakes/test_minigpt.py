@@ -892,7 +892,7 @@ class MiniGPT(nn.Module):
 class MiniGPT(nn.Module):
     def __init__(self, V=50257, C=512, L=6, h=8, max_seq=1024, dropout=0.1):
         super().__init__()
-        self.max_seq, self.dropout = max_seq, nn.Dropout(dropout)
+        self.max_seq = max_seq
         self.head = nn.Linear(C, V, bias=False)
         self.norm = nn.LayerNorm(C)
         self.blocks = nn.Sequential(
@@ -904,7 +904,7 @@ class MiniGPT(nn.Module):
         if tokens.shape[-1] > self.pos_embed.num_embeddings:
             raise ValueError(f"at most {self.max_seq} tokens")
         where = torch.arange(tokens.shape[-1], device=tokens.device).expand_as(tokens)
-        x = self.dropout(self.pos_embed(where) + self.embed(tokens))
+        x = self.pos_embed(where) + self.embed(tokens)
         mask = where[0][:, None] >= where[0][None, :]
         for block in self.blocks:
             x = block(x, mask[None, None])
