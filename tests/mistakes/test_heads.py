@@ -160,7 +160,7 @@ def test_slip_in_joining_is_named(slip, mistake):
             "x[:, :, None].expand(B, h, groups, T, d).view(B, h * groups, T, d)",
             "view-after-expand",
         ),
-        ("x.repeat_interleave(groups)", "wrong-shape"),
+        ("x.repeat_interleave(groups)", "flattened"),
         ("x.expand(B, h * groups, T, d)", None),
         ("x.repeat_interleave(h * groups, dim=1)", "wrong-shape"),
         ("x.repeat_interleave(groups, dim=1).detach()", "no-gradient"),

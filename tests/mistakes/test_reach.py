@@ -55,7 +55,11 @@ GRAD = "gradient = torch.autograd.grad(loss, x)[0]"
         (NORM, "gradient.norm(dim=(0, 2)).double()", "wrong-dtype"),
         ("with torch.enable_grad():", "if True:", "fails-under-no-grad"),
         (GRAD, "loss.backward(); gradient = x.grad", "gradients-left-behind"),
-        (GRAD, f"{GRAD[:-4]}, create_graph=True)[0]", "attached"),
+        (
+            GRAD,
+            f"{GRAD[:-4]}, create_graph=True)[0]",
+            "attached-unless-under-no-grad",
+        ),
     ],
 )
 def test_slip_in_measuring_is_named(right, slip, mistake):
