@@ -234,8 +234,8 @@ SHARED = [
     ),
     Mistake(
         "not-repeated",
-        "Keys and values keep their num_kv_heads heads, which don't meet the num_heads "
-        "query heads: repeat each of them `groups` times, along the heads' axis, 1.",
+        "Keys or values keep their num_kv_heads heads, which don't meet the num_heads "
+        "query heads: repeat both, each head `groups` times, along the heads' axis, 1.",
         share_k=lambda K, groups: K,
         share_v=lambda V, groups: V,
     ),

@@ -68,7 +68,7 @@ class GroupedQueryAttention(nn.Module):
             ".transpose(2, 3).flatten(2, 3).transpose(1, 2)",
             None,  # the queries, too, are dealt out to the groups
         ),
-        ("v = v.repeat_interleave(groups, dim=1)", "pass", None),
+        ("v = v.repeat_interleave(groups, dim=1)", "pass", "not-repeated"),
         ("self.W_v(x)", "self.W_k(x)", "v-from-w-k"),
         (
             "v = v.repeat_interleave(groups, dim=1)",
