@@ -52,7 +52,8 @@ def room(path: Path) -> Iterator[None]:
                 yield
             finally:
                 if not path.exists():
-                    lock.unlink(missing_ok=True)
+                    with suppress(OSError):  # on Windows it is still open
+                        lock.unlink(missing_ok=True)
     except Timeout as error:
         raise CheckpointError(
             f"another training is at work in {folder}: wait for its end, or give "

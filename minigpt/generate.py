@@ -27,7 +27,8 @@ def loaded(path: Path, used: Any, device: torch.device) -> tuple[nn.Module, Toke
         tokeniser = rebuilt(state["tokeniser"], used)
     with understood(path, "recipe"):
         recipe = Recipe().but(**state["recipe"])
-    memory.see_that_it_fits(memory.weights(recipe, tokeniser.vocab_size), device)
+    needed = memory.weights(recipe, tokeniser.vocab_size)
+    memory.see_that_it_fits(needed, device, "name a smaller model, or another --device")
     model = build(recipe, tokeniser.vocab_size, used)
     checkpoint.fill(model, state, path)
     return model.to(device), tokeniser

@@ -25,7 +25,7 @@ def training(recipe: Recipe, vocab_size: int, rows: int) -> int:
     return 4 * weights(recipe, vocab_size) + tokens * (kept + FLOAT32 * vocab_size)
 
 
-def see_that_it_fits(needed: int, device: torch.device) -> None:
+def see_that_it_fits(needed: int, device: torch.device, advice: str) -> None:
     """Raise ValueError where so many bytes are more than the device has in all."""
     if device.type == "cuda":
         there = torch.cuda.get_device_properties(device).total_memory
@@ -34,7 +34,7 @@ def see_that_it_fits(needed: int, device: torch.device) -> None:
     if needed > there:
         raise ValueError(
             f"this takes {needed / 1e9:,.1f} GB of memory or more, and {device} has "
-            f"{there / 1e9:,.1f}: give a smaller --d-model, --n-layers or --batch-size"
+            f"{there / 1e9:,.1f}: {advice}"
         )
 
 

@@ -42,7 +42,7 @@ def one_line(command: click.Command, name: str) -> NoReturn:
     except (MemoryError, RuntimeError) as error:
         if not ran_out(error):
             raise
-        advice = "give a smaller --batch-size or --d-model, or another --device"
+        advice = "a smaller model or batch takes less, another --device may have more"
         _complain(name, f"the memory ran out: {advice}", 1)
     sys.exit(0)
 

@@ -74,7 +74,8 @@ class Run:
             )
         rows = recipe.batch_size // (recipe.accumulate * self.ranks.world)
         needed = memory.training(recipe, self.tokeniser.vocab_size, rows)
-        memory.see_that_it_fits(needed, self.device)
+        advice = "give a smaller --d-model, --n-layers or --batch-size"
+        memory.see_that_it_fits(needed, self.device, advice)
         self.model = build(recipe, self.tokeniser.vocab_size, self.parts)
         self.model.to(self.device)
         self.fused: list[str] = []

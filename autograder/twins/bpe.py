@@ -41,6 +41,14 @@ def first_only(ids: list[int], pair: Pair, new_id: int) -> list[int]:
     return ids
 
 
+def while_it_shrinks(ids: list[int], pair: Pair, new_id: int) -> list[int]:
+    """The list gets shorter while it is walked through by index."""
+    for i in range(len(ids) - 1):
+        if (ids[i], ids[i + 1]) == pair:
+            ids[i : i + 2] = [new_id]
+    return ids
+
+
 def second_kept(ids: list[int], pair: Pair, new_id: int) -> list[int]:
     """The new id takes the place of the pair's first half alone."""
     return [
@@ -177,18 +185,6 @@ def _as_gpt2(text: str, num_merges: int) -> list[Pair]:
     return _pieces_apart(text, num_merges, cut.findall)
 
 
-def _shrinking(text: str, num_merges: int) -> Any:
-    """The list gets shorter while it is walked through."""
-
-    def replace(ids: list[int], pair: Pair, new_id: int) -> list[int]:
-        for i in range(len(ids) - 1):
-            if (ids[i], ids[i + 1]) == pair:
-                ids[i : i + 2] = [new_id]
-        return ids
-
-    return learned(text, num_merges, replace=replace)
-
-
 def _runs_dry(text: str, num_merges: int) -> list[Pair]:
     """No end before num_merges: at last max() finds nothing."""
     ids, merges = as_bytes(text), list[Pair]()
@@ -236,6 +232,13 @@ REPLACED = [
         "The last id gets lost in a merge: the walk ends one too early. Keep what "
         "stands after the last pair.",
         replace=skipping_the_last,
+    ),
+    Mistake(
+        "walked-while-it-shrinks",
+        "A merge makes the list of ids shorter while range(len(ids) - 1) still counts "
+        "the old length, so the index runs out of it. Append to a new list, or walk "
+        "with `while`.",
+        replace=while_it_shrinks,
     ),
 ]
 
@@ -333,13 +336,6 @@ LEARNING = [
         "no pair reaches across; here it is one sequence of bytes, without "
         "pre-tokenisation.",
         wrong=_as_gpt2,
-    ),
-    Mistake(
-        "walked-while-it-shrinks",
-        "A merge makes the list of ids shorter while range(len(ids) - 1) still counts "
-        "the old length, so the index runs out of it. Append to a new list, or walk "
-        "with `while`.",
-        wrong=_shrinking,
     ),
     Mistake(
         "pair-not-replaced",

@@ -88,16 +88,6 @@ def _used_up(text: str, merges: list[Pair]) -> Any:
     return ids
 
 
-def _shrinking(text: str, merges: Merges) -> list[int]:
-    """The list gets shorter while it is walked through."""
-    ids = as_bytes(text)
-    for new_id, pair in enumerate(merges, start=256):
-        for i in range(len(ids) - 1):
-            if (ids[i], ids[i + 1]) == tuple(pair):
-                ids[i : i + 2] = [new_id]
-    return ids
-
-
 def _in_pieces(text: str, merges: Merges, *, cut: str) -> list[int]:
     """Each piece by itself, so that no merge reaches across."""
     return [one for piece in re.findall(cut, text) for one in encoded(piece, merges)]
@@ -133,13 +123,6 @@ ENCODING = [
         "The text is walked through once, so what a merge makes is never merged "
         "again; go over all ids once for each merge, in their order.",
         wrong=_one_walk,
-    ),
-    Mistake(
-        "walked-while-it-shrinks",
-        "A merge makes the list of ids shorter while range(len(ids) - 1) still counts "
-        "the old length, so the index runs out of it. Append to a new list, or walk "
-        "with `while`.",
-        wrong=_shrinking,
     ),
     Mistake(
         "cut-into-words",

@@ -135,8 +135,8 @@ SHARES = [
     Mistake(
         "mask-after-softmax",
         "The mask is applied after the softmax only, so rows no longer add up to 1: "
-        "block the scores before it, or renormalise. Rows that may attend nothing are "
-        "found with all; any finds the others, too, and spares them.",
+        "block the scores before it, or renormalise. If you do block them, look at the "
+        "rows that are spared: those in which all keys are blocked, not any key.",
         late=True,
     ),
     Mistake(

@@ -74,9 +74,9 @@ CHOOSE = [
     ),
     Mistake(
         "nothing-taken-off",
-        "The largest score isn't taken off (nothing is, or its index, or it is added), "
-        "so powers of e overflow (float32 from 89, float16 from 12) or all become 0: "
-        "take each row's largest score off first.",
+        "The largest score isn't taken off: nothing is, or its index is (argmax), or "
+        "it is added. So powers of e overflow (float32 from 89, float16 from 12) or "
+        "all become 0: take each row's largest score off first.",
         shift=lambda x, dim: torch.zeros((), dtype=x.dtype, device=x.device),
     ),
     Mistake(

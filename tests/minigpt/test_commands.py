@@ -185,6 +185,13 @@ def test_numbers_that_draw_nothing_are_refused(
     assert said in error
 
 
+def test_a_model_too_large_to_write_with_is_refused(kept_run, complaint, monkeypatch):
+    monkeypatch.setattr("minigpt.memory.weights", lambda *_: 1 << 60)
+    code, error = complaint(generate, str(kept_run))
+    assert (code, error.count("\n")) == (2, 1)
+    assert "name a smaller model, or another --device" in error
+
+
 def test_memory_that_runs_out_is_said_in_one_line(
     text, tmp_path, complaint, monkeypatch
 ):
@@ -194,7 +201,7 @@ def test_memory_that_runs_out_is_said_in_one_line(
     monkeypatch.setattr(training_solutions, "get_batch", greedy)
     code, error = complaint(train, *training(text, tmp_path / "run")[1:])
     assert (code, error.count("\n")) == (1, 1)
-    assert "the memory ran out: give a smaller --batch-size" in error
+    assert "the memory ran out: a smaller model or batch takes less" in error
 
 
 def test_two_trainings_do_not_share_a_folder(text, tmp_path, complaint):
