@@ -59,21 +59,27 @@ def _refusal(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-def _replace_kernels(operators: Iterable[str], refuse: Callable[..., NoReturn]) -> None:
+def _replace_kernels(
+    operators: frozenset[str], refuse: Callable[..., NoReturn]
+) -> None:
     library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there was a kernel before
-        for operator in _known(operators):
-            for overload in getattr(torch.ops.aten, operator).overloads():
-                ending = "" if overload == "default" else f".{overload}"
-                for layout in LAYOUTS:
-                    library.impl(operator + ending, refuse, layout)  # type: ignore[no-untyped-call]
+        for overload in overloads(operators):
+            for layout in LAYOUTS:
+                library.impl(overload, refuse, layout)  # type: ignore[no-untyped-call]
     _kernels.append(library)
 
 
-def _known(operators: Iterable[str]) -> list[str]:
-    """Those that this version of torch has."""
-    return sorted(one for one in operators if hasattr(torch.ops.aten, one))
+@cache
+def overloads(operators: frozenset[str]) -> list[str]:
+    """The names of all overloads of those operators that this version of torch has."""
+    return [
+        operator if name == "default" else f"{operator}.{name}"
+        for operator in sorted(operators)
+        if hasattr(torch.ops.aten, operator)
+        for name in getattr(torch.ops.aten, operator).overloads()
+    ]
 
 
 def _replace_functions(names: Iterable[str], refuse: Callable[..., NoReturn]) -> None:
@@ -94,10 +100,16 @@ def _table() -> dict[Any, Any]:
     return table
 
 
+def warm_up() -> None:
+    """Look up once, in the server, what each of its workers would look up."""
+    decompositions()
+    for family in FAMILIES.values():
+        overloads(family.operators)
+
+
 @cache
 def decompositions() -> Mapping[str, list[Any]]:
-    """The operators that torch can also do in Python, by name: a thousand, so a server
-    asks once, for all its workers."""
+    """The operators that torch can also do in Python, by name."""
     found: dict[str, list[Any]] = {}
     for operator in _table():
         name = operator.name().partition("::")[2].partition(".")[0]

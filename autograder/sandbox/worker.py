@@ -11,13 +11,13 @@ from typing import Any, NoReturn
 
 import einops
 import torch
-import torch._dynamo  # optimisers import it, which takes a second
 from torch import nn
 
 from .. import wire
 from ..probes import run
+from ..probes.devices import OneDevice
 from ..probes.watch import FAMILIES, Watch
-from . import absent, layers, scratch, stand_in
+from . import absent, eager, layers, scratch, stand_in
 from .job import LINE_LOST, Job, Limits
 from .layers import Setup
 from .loading import Parts, Siblings, explain, load, tells_lack_of_memory
@@ -30,12 +30,15 @@ def warm_up() -> list[str]:
     """Do once what each worker's first operations would do; files that it must read."""
     torch.set_num_threads(1)  # before any operation, or a forked child hangs
     torch.set_num_interop_threads(1)
+    eager.compile_nothing()
     x = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     einops.einsum(x, x, "a b, c b -> a c").softmax(-1)
     einops.rearrange(x, "a b -> b a")
     with Watch(FAMILIES, sizes=True):
         nn.Linear(3, 2)(x).softmax(-1)
-    absent.decompositions()
+    with OneDevice():
+        nn.Linear(3, 2, device="meta")(x.to("meta")).softmax(-1)
+    absent.warm_up()
     torch.manual_seed(0)  # the first time it reads the sources of all who call it
     _seed()  # numpy loads its generators when they are first asked for
     stand_in.forget_project()

@@ -229,9 +229,50 @@ def test_hashes_are_the_same_in_every_server(lab):
     assert lab.out(source) == "0"
 
 
-def test_what_optimisers_need_is_there_before_the_clock_runs(lab):
-    source = "import sys\ndef f():\n    return 'torch._dynamo' in sys.modules\n"
-    assert lab.out(source) is True
+LOADED = "    return 'torch._dynamo.config' in sys.modules\n"
+
+
+def test_no_optimiser_and_no_other_device_loads_the_compiler(lab):
+    source = """
+import sys, torch
+from torch import nn
+def f():
+    layer = nn.Linear(2, 2)
+    for kind in (torch.optim.SGD, torch.optim.AdamW):
+        layer(torch.ones(1, 2)).sum().backward()
+        kind(layer.parameters(), lr=0.1).step()
+    nn.Linear(2, 2, device="meta")(torch.ones(1, 2, device="meta")).softmax(-1)
+"""
+    assert lab.out(source + LOADED) is False
+
+
+def test_whoever_wants_the_compiler_itself_gets_it(lab):
+    source = """
+import sys
+import torch._dynamo.utils
+def f():
+    torch._dynamo.reset()
+"""
+    more = {"wall": 90, "cpu": 60, "memory": 1 << 30}  # it takes seconds to load
+    assert lab.out(source + LOADED, **more) is True
+
+
+@pytest.mark.parametrize("how", ["@torch.compile", "@torch.compile(dynamic=True)"])
+def test_what_is_compiled_runs_as_it_is_written(lab, how):
+    source = f"import torch\n{how}\ndef double(x):\n    return 2 * x\n"
+    assert lab.out(source + "def f():\n    return double(3)\n") == 6
+
+
+def test_a_module_that_compiles_itself_runs_as_it_is_written(lab):
+    source = """
+import torch
+from torch import nn
+def f():
+    layer = nn.Identity()
+    layer.compile()
+    return torch.compile(layer, mode="max-autotune")(torch.ones(2)).tolist()
+"""
+    assert lab.out(source) == [1.0, 1.0]
 
 
 def test_requests_sent_together_are_answered_in_turn(lab):
