@@ -12,7 +12,8 @@ from autograder.cutting import cut_out
 from autograder.definition import Exercise
 from autograder.judge import Judge, judge_of
 from autograder.registry import EXERCISES, chapter_of, of_chapter, used_by
-from autograder.sandbox import Job, Limits, SandboxError, Server, Stopped, Worker
+from autograder.sandbox import Job, Limits, SandboxError, Server, Stopped
+from autograder.sandbox.rpc import Worker
 from autograder.source import (
     BrokenCell,
     Slice,

@@ -15,7 +15,8 @@ from autograder.classroom.work import finished
 from autograder.grading import Grading, Options, grade_submission
 from autograder.judge import Judge
 from autograder.report import Result
-from autograder.sandbox import Server, Worker
+from autograder.sandbox import Server
+from autograder.sandbox.rpc import Worker
 from autograder.source import Submission, read_file
 
 READING = "reading and slicing"

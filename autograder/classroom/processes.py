@@ -184,6 +184,7 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints must not come between the answers
     with contextlib.suppress(BrokenPipeError):
         serve(sys.stdin.buffer, answers)
+    os._exit(0)  # all is closed; to free what torch holds, piece by piece, takes long
 
 
 if __name__ == "__main__":

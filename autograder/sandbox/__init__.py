@@ -10,6 +10,5 @@ worker for each exercise. `Stopped` says how a worker ended that gave no answer.
 
 from .host import PLAIN, Server
 from .job import Job, Limits, SandboxError, Stopped
-from .rpc import Worker
 
-__all__ = ["PLAIN", "Job", "Limits", "SandboxError", "Server", "Stopped", "Worker"]
+__all__ = ["PLAIN", "Job", "Limits", "SandboxError", "Server", "Stopped"]

@@ -10,17 +10,17 @@ import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
-
-import einops
-import torch
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from . import control, scratch
 from .control import ServerDied
 from .job import Job, Limits, SandboxError
-from .rpc import Worker
+
+if TYPE_CHECKING:
+    from .rpc import Worker
 
 ROOT = Path(__file__).parents[2]
 START, FORK, STOP = 180.0, 60.0, 20.0  # seconds that the server has for these
@@ -74,8 +74,12 @@ class Server:
         self.close()
 
     @contextmanager
-    def worker(self, job: Job, limits: Limits | None = None) -> Iterator[Worker]:
+    def worker(self, job: Job, limits: Limits | None = None) -> Iterator["Worker"]:
         """A worker that has loaded the job. Raises Stopped where it can't."""
+        from .rpc import (
+            Worker,  # which loads torch: the server's first process has none
+        )
+
         worker = Worker(self, job, limits or Limits())
         try:
             worker.start()
@@ -184,8 +188,8 @@ def _environment(base: str) -> dict[str, str]:
 def _import_path() -> list[str]:
     """The project, and where torch and einops are if Python wouldn't find them."""
     usual = {*site.getsitepackages(), site.getusersitepackages()}
-    files = [module.__file__ for module in (torch, einops) if module.__file__]
-    folders = {str(Path(file).parents[1]) for file in files}
+    found = filter(None, map(find_spec, ("torch", "einops")))
+    folders = {str(Path(str(one.origin)).parents[1]) for one in found}
     return [str(ROOT), *sorted(folders - usual)]
 
 
