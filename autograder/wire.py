@@ -26,6 +26,7 @@ HEAD_LIMIT = 4 << 20  # bytes; parsing can take twenty times as many
 FRAME_LIMIT = 256 << 20  # bytes, head and buffers together
 DEPTH_LIMIT = 40  # containers within containers
 AXES_LIMIT = 64
+BITS_LIMIT = 1024  # of a whole number: a float holds no larger one
 NUMEL_LIMIT = 1 << 62  # torch counts elements and strides in signed 64 bits
 
 NAMES = """bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16
@@ -54,10 +55,7 @@ class TooLarge(WireError):
 def pack(value: Any, limit: int = FRAME_LIMIT) -> bytes:
     """A frame that holds the value. Raises WireError where it can't."""
     body = _Body(limit)
-    try:
-        head = json.dumps(_encode(value, body, 0), separators=(",", ":")).encode()
-    except ValueError as error:  # an int with more digits than Python prints
-        raise WireError(f"can't send it: {error}") from error
+    head = json.dumps(_encode(value, body, 0), separators=(",", ":")).encode()
     _check_lengths(len(head), body.size, limit)
     prefix = PREFIX.pack(MAGIC, len(head), body.size)
     return b"".join([prefix, head, *body.buffers])
@@ -95,6 +93,8 @@ def _encode(value: Any, body: _Body, depth: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
+        if value.bit_length() > BITS_LIMIT:
+            raise WireError(f"can't send a whole number of {value.bit_length():,} bits")
         return int(value)
     if isinstance(value, float):
         return float(value)
@@ -194,6 +194,8 @@ def _decode(node: Any, buffers: _Buffers, depth: int) -> Any:
         raise WireError(f"more than {DEPTH_LIMIT} levels of containers")
     if isinstance(node, list):
         return [_decode(item, buffers, depth + 1) for item in node]
+    if isinstance(node, int) and node.bit_length() > BITS_LIMIT:
+        raise WireError("the head holds a number larger than any that is sent")
     if not isinstance(node, dict):
         return node
     if len(node) != 1:

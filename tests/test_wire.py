@@ -140,7 +140,7 @@ def test_a_bool_of_any_byte_is_true_or_false():
         ({"x": object()}, "builtins.object"),
         ({"x": {2}}, "builtins.set"),
         (torch.eye(2).to_sparse(), "sparse"),
-        (10**5000, "4300 digits"),
+        ([10**5000], "16,610 bits"),
     ],
     ids=["key", "object", "set", "sparse", "digits"],
 )
@@ -182,6 +182,7 @@ def tensor_head(shape, dtype="float32", **more):
         (frame(b"{'no': json}"), "malformed"),
         (frame(b"\xff\xfe\xfa"), "malformed"),
         (frame(b"9" * 5000), "malformed"),
+        (frame(b"[" + b"9" * 400 + b"]"), "larger than any"),
         (frame(b"[" * 100_000), "malformed"),
         (frame(b"[" * 60 + b"]" * 60), "levels"),
         (frame({}), "other than one key"),

@@ -72,7 +72,7 @@ def build(
     if not x["args"]:
         return {"kind": "module", "parameters": shapes}
     has = dict(made.named_parameters())
-    kept = {name: _plain(getattr(made, name, None)) for name in x["keeps"]}
+    kept = {name: plain(getattr(made, name, None)) for name in x["keeps"]}
     seen = observe(made, x, {name: has[name] for name in weights})
     return seen | {"parameters": shapes, "kept": kept}
 
@@ -205,16 +205,23 @@ def _flat(out: Any) -> dict[str, Any]:
         return {"kind": "tensor", "out": out.detach()}
     if isinstance(out, (tuple, list)):
         flat = {
-            f"out.{i}": one.detach() if isinstance(one, Tensor) else _plain(one)
+            f"out.{i}": one.detach() if isinstance(one, Tensor) else plain(one)
             for i, one in enumerate(out[:16])
         }
         return {"kind": f"{len(out)} values"} | flat
-    plain = float(out) if isinstance(out, float) else out  # NumPy's floats are floats
-    return {"kind": type(plain).__name__, "out": _plain(plain)}
+    one = float(out) if isinstance(out, float) else out  # NumPy's floats are floats
+    return {"kind": type(one).__name__, "out": plain(one)}
 
 
-def _plain(value: Any) -> Any:
+#: Above this many bits a whole number is told as what it is: no float is as large.
+_BITS = 1023
+
+
+def plain(value: Any) -> Any:
     """A value that can be sent: a number or text as it is, else what it is."""
+    if type(value) is int and value.bit_length() > _BITS:
+        digits = int(value.bit_length() * 0.30103) + 1  # log10(2)
+        return f"an int of about {digits:,} digits"
     if value is None or type(value) in (bool, int, float, str):
         return value
     return f"a {type(value).__name__}"
@@ -242,7 +249,16 @@ def described(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__[:80],
         "classes": [kind.__name__[:80] for kind in type(error).__mro__[:8]],
-        "message": str(error)[:400],
+        "message": _said(error),
         "line": line[:200],
         "number": number,
     }
+
+
+def _said(error: BaseException) -> str:
+    """What an exception says; nothing where it can't, as its class may be theirs."""
+    try:
+        text = str(error)
+    except (Exception, SystemExit):
+        return ""
+    return text.partition("\nException raised from ")[0][:400]  # torch's own frames

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.probes.basic import observe
+from autograder.probes.basic import observe, plain
 from autograder.probes.facts import form
 
 #: How much of a long result is told.
@@ -74,7 +74,7 @@ def _pair(value: Any) -> str:
 
 def _number(value: Any) -> str:
     try:
-        return str(operator.index(value))
+        return str(plain(operator.index(value)))
     except TypeError:
         return repr(value)
 

@@ -33,6 +33,7 @@ PLAIN = (
     "seccomp",
     "cgroup",
 )
+KILLED = "it was ended twice as it started; see that there is memory enough for it"
 KEPT = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
 FIXED = {
     "CUDA_VISIBLE_DEVICES": "",
@@ -139,26 +140,35 @@ class Server:
             raise ServerDied(str(error)) from error
 
     def _start(self) -> None:
+        """Start it; once more where it was killed as it started, and only there: what
+        says why it can't, or takes too long, would do so again. Raises SandboxError."""
         if not hasattr(os, "fork"):
             raise SandboxError("workers need a system that can fork a process")
+        answer = self._begun() or self._begun() or {"failed": KILLED}
+        if "failed" in answer:
+            self.close()
+            raise SandboxError(f"the sandbox doesn't start: {answer['failed']}")
+        self.isolation = answer["isolation"]
+
+    def _begun(self) -> dict[str, Any] | None:
+        """What a new process says first; None where it ended without a word."""
         hidden = [str(folder.resolve()) for folder in self.hide]
         self._base = tempfile.mkdtemp(prefix="autograder-")
         setup = {"without": [*self.without], "hidden": hidden, "base": self._base}
         with tempfile.TemporaryFile() as errors:
             try:
                 self._launch(errors)
-                answer, _ = self._ask(setup, (), START)
+                return self._ask(setup, (), START)[0]
             except (ServerDied, OSError) as error:
                 errors.seek(0)
                 lines = errors.read().decode(errors="replace").strip().splitlines()
-                answer = {"failed": lines[-1] if lines else str(error)}
+                slow = isinstance(error.__cause__, TimeoutError)
+                if not lines and isinstance(error, ServerDied) and not slow:
+                    return None
+                return {"failed": lines[-1] if lines else str(error)}
             except BaseException:  # Ctrl-C while torch loads
                 self.close()
                 raise
-        if "failed" in answer:
-            self.close()
-            raise SandboxError(f"the sandbox doesn't start: {answer['failed']}")
-        self.isolation = answer["isolation"]
 
     def _launch(self, errors: IO[bytes]) -> None:
         self._line, line = socket.socketpair()

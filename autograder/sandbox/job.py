@@ -1,10 +1,11 @@
 """What is to be run, within which limits, and how it can end."""
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 Status = Literal["timeout", "out_of_memory", "crashed", "error"]
-STATUSES: tuple[str, ...] = get_args(Status)
+TOLD = ("out_of_memory", "crashed", "error")  # by the worker itself; no other could be
+BROKEN = 110  # the exit status of a worker that can't do its work any more
 LINE_LOST = 111  # the exit status of a worker that can't reach the grader any more
 
 

@@ -90,7 +90,7 @@ def explain(error: BaseException, filename: str) -> tuple[Status, str]:
     if isinstance(error, WireError):
         return "error", f"The result can't be handed over: {error}."
     if isinstance(error, SystemExit):
-        return "crashed", f"The code called sys.exit({error.code!r:.80})."
+        return "crashed", f"The code called sys.exit({_shown(error.code)})."
     kind, text = type(error).__name__, _text(error)
     line = _line(error, filename)
     message = f"{kind}: {text}{line}" if text else f"{kind}{line}"
@@ -117,6 +117,14 @@ def _text(error: BaseException) -> str:
         return str(error)[:MESSAGE_LENGTH]
     except BaseException:  # their own class, so anything may happen
         return ""
+
+
+def _shown(code: object) -> str:
+    """What was given to sys.exit, as far as it can be told."""
+    try:
+        return f"{code!r:.80}"
+    except BaseException:  # their own class, or a number of too many digits
+        return "…"
 
 
 def _line(error: BaseException, filename: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import wire
 from ..probes import PROBES
 from .control import ServerDied
-from .job import LINE_LOST, STATUSES, Job, Limits, Status, Stopped
+from .job import BROKEN, LINE_LOST, TOLD, Job, Limits, Status, Stopped
 from .reply import has_form, weight
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Worker:
         if isinstance(reply := answer.get("reply"), dict) and has_form(reply):
             return reply
         match answer.get("stopped"):
-            case (str(status), str(message)) if status in STATUSES and message.strip():
+            case (str(status), str(message)) if status in TOLD and message.strip():
                 raise self._end(status, clean(message)[:MESSAGE_LENGTH])  # type: ignore[arg-type]
         raise self._no_answer()
 
@@ -228,6 +228,9 @@ class Worker:
             return "out_of_memory", much
         if not end["by_itself"] or code == LINE_LOST:
             return "crashed", "It closed its line to the grader."
+        if code == BROKEN:
+            unable = "It has left Python or PyTorch unable to work"
+            return "crashed", f"{unable}, so no answer came."
         if code == -signal.SIGXCPU or (
             code == -signal.SIGKILL and cpu >= self.limits.cpu
         ):

@@ -18,7 +18,7 @@ from ..probes import run
 from ..probes.devices import OneDevice
 from ..probes.watch import FAMILIES, Watch
 from . import absent, eager, layers, scratch, stand_in
-from .job import LINE_LOST, Job, Limits
+from .job import BROKEN, LINE_LOST, Job, Limits
 from .layers import Setup
 from .loading import Parts, Siblings, explain, load, tells_lack_of_memory
 
@@ -71,7 +71,7 @@ def main(setup: Setup, limits: Limits, folder: str, line: int, out: int) -> NoRe
     except (EOFError, OSError):  # they closed it, or the grader did and has no need
         os._exit(LINE_LOST)
     finally:
-        os._exit(1)  # whatever happens, never go on as a copy of the server
+        os._exit(BROKEN)  # whatever happens, never go on as a copy of the server
 
 
 def _take_descriptors(line: int, out: int) -> None:

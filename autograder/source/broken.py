@@ -28,6 +28,8 @@ def broken_cell(
     at = min(max(1, getattr(problem, "lineno", None) or 1), len(lines))
     if "\0" in source:
         message = "a null byte stands in the code"
+    elif isinstance(problem, SyntaxError) and "for integer string" in problem.msg:
+        message = "a number stands here that has more digits than Python reads"
     elif isinstance(problem, SyntaxError):
         message = problem.msg
     elif isinstance(problem, ValueError):

@@ -16,6 +16,8 @@ from typing import Any
 MAX_BYTES = 20_000_000
 MAX_CODE = 200_000  # characters of code: reading them takes a thousand times as much
 ENDINGS = (".ipynb", ".py")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # its byte-order marks
+ARCHIVES = (b"PK\3\4", b"\x1f\x8b", b"Rar!", b"7z\xbc\xaf")  # how they begin
 
 
 class UnreadableError(ValueError):
@@ -107,7 +109,7 @@ def refuse_special(mode: int) -> None:
 
 def _python_text(data: bytes) -> str:
     """Decode a `.py` file as Python does: by its first lines, else UTF-8."""
-    _refuse_binary(data)
+    _refuse_binary(data, "the source itself")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
@@ -124,15 +126,20 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _refuse_binary(data: bytes) -> None:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+def _refuse_binary(data: bytes, wanted: str) -> None:
+    without_mark = b"\0\0" in (data[:4:2], data[1:4:2]) and data[:4].count(0) == 2
+    if data.startswith(UTF_16) or without_mark:
         raise UnreadableError("the file is text in UTF-16; save it as UTF-8")
+    if data.startswith(ARCHIVES):
+        raise UnreadableError(
+            "the file is an archive, such as a zip; unpack it and hand in what is in it"
+        )
     if b"\0" in data:
-        raise UnreadableError("the file is binary, not text; hand in the source itself")
+        raise UnreadableError(f"the file is binary, not text; hand in {wanted}")
 
 
 def _notebook(data: bytes) -> dict[str, Any]:
-    _refuse_binary(data)
+    _refuse_binary(data, "the notebook itself")
     try:
         text = data.decode("utf-8-sig")
         notebook = json.loads(text)

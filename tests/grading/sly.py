@@ -115,6 +115,26 @@ RESULTS = {
         FAILED,
         "",
     ),
+    "many-digits": (
+        "return 10**99999",
+        FAILED,
+        "an int of about 100,000 digits, where",
+    ),
+    "digits-unlimited": (
+        "import sys\nsys.set_int_max_str_digits(0)\nreturn Q, 10**99999",
+        FAILED,
+        "returns 2 values, where one tensor",
+    ),
+    "digits-in-an-exception": (
+        "raise ValueError(10**99999)",
+        ERROR,
+        "raises ValueError in the line `raise ValueError(10**99999)`",
+    ),
+    "says-no-text": (
+        "class E(Exception):\n    def __str__(self): return 5\nraise E",
+        ERROR,
+        "raises E in the line `raise E`",
+    ),
     "book": ("return 'x' * 100_000", FAILED, "x…, where one tensor is asked for"),
     "long-name": ("raise type('E' * 100_000, (Exception,), {})('here')", ERROR, "here"),
 }
@@ -148,6 +168,12 @@ TAMPERING = {
         + WRONG,
         ENDED,
         "",
+    ),
+    "tensor-of-everything": (
+        "class Any(type):\n    def __instancecheck__(self, one): return True\n"
+        f"torch.Tensor = Any('Tensor', (), {{}})\n{WRONG}",
+        CRASHED,
+        "unable to work, so no answer came",
     ),
     "import": (
         "import builtins\nbuiltins.__import__ = lambda *a, **k: 1 / 0\n" + WRONG,
@@ -236,6 +262,11 @@ REPLIES = {
     ),
     "gradient-a-text": (
         forged(f"reply(n, {CALL}, **{{'grad.Q': 'x'}})"),
+        CRASHED,
+        "no answer",
+    ),
+    "late-by-its-own-word": (
+        forged("{'dict': {'id': n, 'stopped': {'tuple': ['timeout', 'honest']}}}"),
         CRASHED,
         "no answer",
     ),

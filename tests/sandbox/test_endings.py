@@ -110,6 +110,16 @@ def test_an_exit_while_loading_is_a_crash(lab):
     assert (end.status, end.message) == ("crashed", "The code called sys.exit(3).")
 
 
+SHY = "class Shy:\n    def __repr__(self): raise SystemExit(self)\n"
+
+
+def test_an_exit_with_something_that_cannot_be_shown_is_a_crash(lab):
+    end = lab.end(f"import sys\n{SHY}sys.exit(Shy())")
+    assert (end.status, end.message) == ("crashed", "The code called sys.exit(…).")
+    end = lab.end(f"{SHY}def f():\n    raise SystemExit(Shy())\n")
+    assert (end.status, end.message) == ("raised", "SystemExit: ")
+
+
 def test_after_its_end_a_worker_says_the_same_again(lab):
     from autograder.sandbox import Job, Stopped
 

@@ -82,6 +82,55 @@ def test_a_python_that_does_not_start_is_said(monkeypatch):
     assert "\n" not in str(info.value)
 
 
+class Ended(RawServer):
+    """Some of the processes that it starts are killed before they have said a word."""
+
+    def __init__(self, times):
+        super().__init__()
+        self.times, self.starts = times, 0
+
+    def _launch(self, errors):
+        super()._launch(errors)
+        self.starts += 1
+        if self.starts <= self.times:
+            self._process.kill()
+
+
+def test_one_that_is_killed_as_it_starts_is_started_again(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with Ended(times=1) as server:
+        Lab(server).check_all_is_well()
+    assert server.starts == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_is_always_killed_is_started_twice(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    server = Ended(times=9)
+    with pytest.raises(SandboxError, match="doesn't start: it was ended twice"):
+        server.__enter__()
+    assert server.starts == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("raise ImportError('no torch')", "no torch"),
+        ("import time; time.sleep(60)", "timed out"),
+    ],
+    ids=["it says why not", "it takes too long"],
+)
+def test_one_that_would_fail_again_is_started_once(monkeypatch, program, why):
+    monkeypatch.setattr(host, "START", 1.0)
+    monkeypatch.setattr(host, "STOP", 0.1)
+    server = Ended(times=0)
+    monkeypatch.setattr(server, "_command", lambda fd: [sys.executable, "-c", program])
+    with pytest.raises(SandboxError, match=why):
+        server.__enter__()
+    assert server.starts == 1
+
+
 def test_a_failed_start_leaves_no_folder(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/no/such/python")

@@ -145,7 +145,10 @@ UNREADABLE = {
     "a long number": ("ada.ipynb", b'{"a":' + b"9" * 5000, "that Jupyter wrote"),
     "not UTF-8": ("ada.ipynb", b'{"\xff": 1}', "isn't text in UTF-8; save it so"),
     "UTF-16": ("ada.ipynb", "{}".encode("utf-16"), "UTF-16; save it as UTF-8"),
-    "binary": ("ada.ipynb", b"PK\x03\x04\0\0", "binary, not text"),
+    "UTF-16, no mark": ("ada.ipynb", "{}".encode("utf-16-be"), "in UTF-16; save it as"),
+    "binary": ("ada.ipynb", b"\x7fELF\0\0", "binary, not text; hand in the notebook"),
+    "a zip": ("ada.ipynb", b"PK\x03\x04\0\0", "an archive, such as a zip; unpack it"),
+    "a gzip": ("ada.py", b"\x1f\x8b\x08x", "an archive, such as a zip; unpack it"),
     "R": (
         "ada.ipynb",
         notebook("x", kernelspec={"language": "R"}),

@@ -535,6 +535,13 @@ def test_code_that_python_cannot_read_is_a_broken_cell(code):
     assert result(code.replace("f", "g"), "f = lambda: 7") == 7
 
 
+def test_number_of_too_many_digits_is_said_in_plain_words():
+    with pytest.raises(BrokenCell) as caught:
+        slice_for(["x = 1", "f = 2 + " + "9" * 5000], "f")
+    message = "a number stands here that has more digits than Python reads"
+    assert (caught.value.cell, caught.value.message) == (2, message)
+
+
 @pytest.mark.filterwarnings("error")
 def test_warnings_about_learners_code_are_kept_quiet():
     assert slice_for(["f = '\\d' is 1"], "f") is not None
