@@ -111,11 +111,13 @@ class Checker(contextlib.ExitStack):
             click.echo(line)
 
     def _verdicts(self, file: SourceFile, exercise: "Exercise | None") -> list[Verdict]:
-        from autograder.grading import Options, grade_submission
         from autograder.sandbox import SandboxError, Server
 
         if self._server is None:
             self._server = self.enter_context(contextlib.closing(Server()))
+            self._server.begin()
+        from autograder.grading import Options, grade_submission
+
         handed_in = Submission(file.path.stem, file.path, (file,))
         only = exercise.id if exercise else None
         try:

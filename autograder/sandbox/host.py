@@ -60,6 +60,9 @@ class Server:
         self.isolation: list[str] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
+        self._ready = False  # whether it has said that it can work
+        self._errors: IO[bytes] | None = None
+        self._complaint = ""  # the last line that it wrote to these before its end
         self._base = ""
 
     def __enter__(self) -> Self:
@@ -74,12 +77,21 @@ class Server:
     ) -> None:
         self.close()
 
+    def begin(self) -> None:
+        """Start it and don't wait: it loads torch while the caller does the same.
+
+        Where it doesn't start, the next that needs it is told.
+        """
+        try:
+            self._begin()
+        except (ServerDied, SandboxError, OSError):
+            self.close()
+
     @contextmanager
     def worker(self, job: Job, limits: Limits | None = None) -> Iterator["Worker"]:
         """A worker that has loaded the job. Raises Stopped where it can't."""
-        from .rpc import (
-            Worker,  # which loads torch: the server's first process has none
-        )
+        # It loads torch, without which the server's first process is small and quick.
+        from .rpc import Worker
 
         worker = Worker(self, job, limits or Limits())
         try:
@@ -95,7 +107,7 @@ class Server:
         """
         for again in (False, True):
             try:
-                if self._line is None:
+                if not self._ready:
                     self._start()
                 answer, alive = self._ask({"fork": asdict(limits)}, fds, FORK)
                 break
@@ -112,6 +124,7 @@ class Server:
 
     def close(self) -> None:
         """End the server and whatever it has started."""
+        self._ready = False
         if self._line is not None:
             self._line.close()  # by which the server learns that it is to end
             self._line = None
@@ -125,16 +138,28 @@ class Server:
         if self._base:
             scratch.remove(self._base)
             self._base = ""
+        if self._errors is not None:
+            self._errors.seek(0)
+            lines = self._errors.read().decode(errors="replace").strip().splitlines()
+            self._complaint = lines[-1] if lines else ""
+            self._errors.close()
+            self._errors = None
 
     def _ask(
         self, message: dict[str, Any], fds: Sequence[int], seconds: float
     ) -> tuple[dict[str, Any], list[int]]:
+        with self._speaking(seconds) as line:
+            control.write(line, message, fds)
+            return control.read(line)
+
+    @contextmanager
+    def _speaking(self, seconds: float) -> Iterator[socket.socket]:
+        """The line to it. Raises ServerDied, and ends it, where it doesn't answer."""
         if self._line is None:
             raise ServerDied("it isn't running")
         try:
             self._line.settimeout(seconds)
-            control.write(self._line, message, fds)
-            return control.read(self._line)
+            yield self._line
         except (EOFError, OSError, ValueError) as error:
             self.close()
             raise ServerDied(str(error)) from error
@@ -142,33 +167,40 @@ class Server:
     def _start(self) -> None:
         """Start it; once more where it was killed as it started, and only there: what
         says why it can't, or takes too long, would do so again. Raises SandboxError."""
-        if not hasattr(os, "fork"):
-            raise SandboxError("workers need a system that can fork a process")
         answer = self._begun() or self._begun() or {"failed": KILLED}
         if "failed" in answer:
             self.close()
             raise SandboxError(f"the sandbox doesn't start: {answer['failed']}")
-        self.isolation = answer["isolation"]
+        self.isolation, self._ready = answer["isolation"], True
 
     def _begun(self) -> dict[str, Any] | None:
         """What a new process says first; None where it ended without a word."""
-        hidden = [str(folder.resolve()) for folder in self.hide]
+        try:
+            if self._line is None:
+                self._begin()
+            with self._speaking(START) as line:
+                return control.read(line)[0]
+        except (ServerDied, OSError) as error:
+            self.close()
+            slow = isinstance(error.__cause__, TimeoutError)
+            if not self._complaint and isinstance(error, ServerDied) and not slow:
+                return None
+            return {"failed": self._complaint or str(error)}
+        except BaseException:  # Ctrl-C while torch loads
+            self.close()
+            raise
+
+    def _begin(self) -> None:
+        """Raises SandboxError, ServerDied, OSError."""
+        if not hasattr(os, "fork"):
+            raise SandboxError("workers need a system that can fork a process")
         self._base = tempfile.mkdtemp(prefix="autograder-")
+        self._errors = tempfile.TemporaryFile()
+        self._launch(self._errors)
+        hidden = [str(folder.resolve()) for folder in self.hide]
         setup = {"without": [*self.without], "hidden": hidden, "base": self._base}
-        with tempfile.TemporaryFile() as errors:
-            try:
-                self._launch(errors)
-                return self._ask(setup, (), START)[0]
-            except (ServerDied, OSError) as error:
-                errors.seek(0)
-                lines = errors.read().decode(errors="replace").strip().splitlines()
-                slow = isinstance(error.__cause__, TimeoutError)
-                if not lines and isinstance(error, ServerDied) and not slow:
-                    return None
-                return {"failed": lines[-1] if lines else str(error)}
-            except BaseException:  # Ctrl-C while torch loads
-                self.close()
-                raise
+        with self._speaking(START) as line:
+            control.write(line, setup)
 
     def _launch(self, errors: IO[bytes]) -> None:
         self._line, line = socket.socketpair()

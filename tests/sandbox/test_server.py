@@ -104,6 +104,24 @@ def test_one_that_is_killed_as_it_starts_is_started_again(monkeypatch, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_one_that_was_begun_is_waited_for_when_it_is_needed():
+    server = Ended(times=0)
+    server.begin()
+    with server:
+        Lab(server).check_all_is_well()
+    assert server.starts == 1
+
+
+def test_one_that_could_not_be_begun_is_told_when_it_is_needed(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    server = Server()
+    server.begin()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SandboxError, match="/no/such/python"):
+        server.__enter__()
+
+
 def test_one_that_is_always_killed_is_started_twice(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     server = Ended(times=9)
