@@ -114,6 +114,11 @@ def spread_out(sizes: list[int], generator: torch.Generator) -> Tensor:
     return torch.stack(rows).float() - 4
 
 
+def close_together(sizes: list[int], generator: torch.Generator) -> Tensor:
+    """Rows of logits a hundredth apart: a low temperature is not yet 0 for them."""
+    return spread_out(sizes, generator) / 100
+
+
 def nearly_even(sizes: list[int], generator: torch.Generator) -> Tensor:
     """Logits of nearly equal tokens."""
     return torch.randn(sizes, generator=generator) * 0.2
@@ -150,6 +155,8 @@ sample_next = Exercise(
         "logits in bfloat16": SHARES
         | {"logits": logits_of(0.6, 0.1, 0.3), "dtype": "bfloat16"},
         "temperature 0": TOKENS | {"temperature": 0.0},
+        "temperature 0, logits close together": TOKENS
+        | {"logits": Draw("5 7", close_together), "temperature": 0.0},
         "temperature 0 as an int": TOKENS | {"temperature": 0},
         "a very low temperature": TOKENS | {"temperature": 0.04},
         "top_k = 1 in each row": TOKENS | {"top_k": 1},

@@ -11,9 +11,11 @@ import solutions.modern as solutions
 from autograder.definition import Chapter, Exercise
 from autograder.inputs import Draw, normal, some, whole
 from autograder.properties import same
-from autograder.twins.encoder import ENCODED, vectors
+from autograder.twins.encoder import vectors
+from autograder.twins.encoder_slips import ENCODED
 from autograder.twins.llama import LLAMA, llama
-from autograder.twins.loading import LOADED, fill
+from autograder.twins.loading import fill
+from autograder.twins.loading_slips import LOADED
 from autograder.twins.pooling import POOLED, pool
 from solutions.attention import scaled_dot_product_attention
 from solutions.feed_forward import FeedForward, SwiGLU
@@ -271,6 +273,13 @@ load_encoder = Exercise(
         "a matrix transposed": tensors(
             published({"encoder.layer.0.intermediate.dense.weight": [4, 6]}),
             refused=True,
+        ),
+        "types of one number": tensors(
+            published({"embeddings.token_type_embeddings.weight": [2, 1]}),
+            refused=True,
+        ),
+        "a bias under another name": tensors(
+            published({LAST.replace("bias", "beta"): [4]}, without=LAST), refused=True
         ),
         "a bias of one number": tensors(published({LAST: [1]}), refused=True),
     },

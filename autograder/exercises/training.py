@@ -47,6 +47,7 @@ train_bpe = Exercise(
         "another tie": {"text": "mnmnababzyzy", "num_merges": 3},
         "merges of merges": {"text": "lower lowest low", "num_merges": 4},
         "no pair occurs twice": {"text": "abcd", "num_merges": 3},
+        "once, and from the end to the start": {"text": "bxaby a", "num_merges": 1},
         "fewer pairs than merges": {"text": "ababab", "num_merges": 10},
         "runs of odd length": {"text": "aaaaabaaaaab", "num_merges": 4},
         "a pair at the end": {"text": "xyzxy zxyzx", "num_merges": 6},

@@ -89,6 +89,11 @@ def apart(ids: list[int]) -> Counts:
     return counts
 
 
+def round_the_end(ids: list[int]) -> Counts:
+    """The last id and the first are neighbours too."""
+    return Counter(zip(ids, [*ids[1:], *ids[:1]], strict=True))
+
+
 def in_twos(ids: list[int]) -> Counts:
     return Counter(zip(ids[::2], ids[1::2], strict=False))
 
@@ -254,6 +259,13 @@ LEARNING = [
         "The ids are cut into twos and those are counted, so every other pair of "
         "neighbours is missed: zip(ids, ids[1:]) gives them all, overlaps included.",
         count=in_twos,
+    ),
+    Mistake(
+        "counted-round-the-end",
+        "The text is counted as a ring: its last id and its first make a pair as well "
+        "(ids[i - 1] at i = 0, a modulo, a roll). They are no neighbours: "
+        "zip(ids, ids[1:]).",
+        count=round_the_end,
     ),
     Mistake(
         "tie-to-the-last",

@@ -156,6 +156,11 @@ CACHES = [
         keep=lambda old, new: [*old, (new[0], new[0]) if old else new],
     ),
     Mistake(
+        "values-joined-to-keys",
+        "The new values are joined to the old keys: look for copy and paste.",
+        keep=lambda old, new: [*((K, K) for K, _ in old), new],
+    ),
+    Mistake(
         "appended-twice",
         "Every chunk is stored twice, so keys and values are there twice.",
         keep=lambda old, new: [*old, new, new],

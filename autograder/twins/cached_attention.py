@@ -103,8 +103,9 @@ ATTENTION = [
     ),
     Mistake(
         "no-mask",
-        "There is no causal mask, so the new tokens of a chunk see those after them in "
-        "the same chunk. Key j may be seen by the query at position i if j <= i.",
+        "Nothing hides the future: the causal mask is missing, or its offset is T, the "
+        "cache's length after append, not T - T_new. So the new tokens of a chunk see "
+        "those after them. Key j may be seen from position i if j <= i.",
         mask=lambda T_new, T, device: None,
     ),
     Mistake(
@@ -215,6 +216,12 @@ ATTENTION = [
         "no-output-projection",
         "W_o is never applied: the joined heads are returned as they are.",
         last=lambda attention, x: x,
+    ),
+    Mistake(
+        "input-added",
+        "x is added to the result, a residual connection; it belongs to the block "
+        "around the attention. Return W_o of the joined heads alone.",
+        wrong=lambda attention, x, cache: x + attend_with_cache(attention, x, cache),
     ),
     Mistake(
         "heads-not-cut",

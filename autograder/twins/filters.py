@@ -70,6 +70,10 @@ def _one_less(logits: Tensor, k: int) -> Tensor:
     return largest(logits, min(k, logits.shape[-1]) - 1)
 
 
+def _from_the_largest(logits: Tensor, k: int) -> Tensor:
+    return logits >= logits.amax(-1, keepdim=True)
+
+
 def _across(logits: Tensor, k: int) -> Tensor:
     return largest(logits, k, dim=0)
 
@@ -199,6 +203,12 @@ TOP_K = [
         "k - 1 tokens remain: the k-th largest is excluded as well. Leave out what is "
         "less than it (<), not what is equal to it (<=).",
         keep_k=_one_less,
+    ),
+    Mistake(
+        "top-k-threshold-the-largest",
+        "Only the largest logit remains, whatever k is: the threshold is the first of "
+        "the k values that topk returns; it should be the last, values[..., -1:].",
+        keep_k=_from_the_largest,
     ),
     Mistake(
         "top-k-one-too-many",

@@ -72,6 +72,17 @@ def _skip_from_normed(one: Any, x: Tensor, cache: Any) -> Any:
     return x + one.ff(x)
 
 
+def _attention_skip_from_normed(one: Any, x: Tensor, cache: Any) -> Any:
+    x = one.norm1(x)
+    x = x + attend_with_cache(one.attn, x, cache)
+    return x + one.ff(one.norm2(x))
+
+
+def _feed_forward_skip_from_normed(one: Any, x: Tensor, cache: Any) -> Any:
+    x = one.norm2(x + attend_with_cache(one.attn, one.norm1(x), cache))
+    return x + one.ff(x)
+
+
 def _whole_block(one: Any, x: Tensor, cache: Any) -> Any:
     T = x.shape[1]
     return one(x, torch.ones(T, T, dtype=torch.bool, device=x.device).tril())
@@ -197,6 +208,12 @@ FORWARD = [
         head=lambda model, x: x,
     ),
     Mistake(
+        "head-tied",
+        "The logits are made with the embedding's weights; here they are not tied: the "
+        "model has a head of its own, model.head(model.norm(x)).",
+        head=lambda model, x: x @ model.embed.weight.mT,
+    ),
+    Mistake(
         "first-block-only",
         "Only the first block is run; run all of model.blocks, each with its cache.",
         blocks=lambda model: model.blocks[:1],
@@ -242,6 +259,18 @@ FORWARD = [
         "norm(x). The residual stream itself goes on as it is: x + attn(norm1(x)), "
         "then x + ff(norm2(x)).",
         block=_skip_from_normed,
+    ),
+    Mistake(
+        "skip-from-the-normed-input-attention",
+        "The skip connection around the attention starts from norm1(x); the residual "
+        "stream itself goes on as it is: x + attn(norm1(x)).",
+        block=_attention_skip_from_normed,
+    ),
+    Mistake(
+        "skip-from-the-normed-input-feed-forward",
+        "The skip connection around the feed-forward network starts from norm2(x); the "
+        "residual stream itself goes on as it is: x + ff(norm2(x)).",
+        block=_feed_forward_skip_from_normed,
     ),
     Mistake(
         "new-tokens-alone-checked",

@@ -23,6 +23,7 @@ def nucleus(
     *,
     descending: bool = True,
     chances: Callable[[Tensor], Tensor] = lambda logits: logits.softmax(-1),
+    total: Callable[[Tensor], Tensor] = lambda each: each.cumsum(-1),
     keep: Callable[[Tensor, Tensor, float], Tensor] = lambda total, one, p: (
         total - one < p
     ),
@@ -32,7 +33,7 @@ def nucleus(
     """Where the fewest most probable tokens stand that together reach p."""
     ordered, order = logits.sort(dim=-1, descending=descending)
     each = chances(ordered)
-    kept = keep(each.cumsum(-1), each, p)
+    kept = keep(total(each), each, p)
     if one_at_least:
         kept[..., 0] = True
     return back(kept, order)
@@ -167,6 +168,12 @@ TOP_P = [
         "The softmax for top-p runs over the first axis, the batch; it must run over "
         "the vocabulary, dim=-1.",
         keep_p=partial(nucleus, chances=lambda logits: logits.softmax(0)),
+    ),
+    Mistake(
+        "top-p-sum-over-the-batch",
+        "The cumulative sum runs along the first axis, the batch (cumsum(0)); it must "
+        "run over the vocabulary, dim=-1.",
+        keep_p=partial(nucleus, total=lambda each: each.cumsum(0)),
     ),
     Mistake(
         "top-p-as-least-probability",
