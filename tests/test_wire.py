@@ -91,6 +91,12 @@ def close(fd):
         assert fd > 2  # closed by the test itself
 
 
+@pytest.mark.parametrize("stride", [0, 3])
+def test_one_number_passes_whatever_its_stride(stride):
+    one = torch.arange(4.0).as_strided([1, 1], [stride, stride], 2)
+    assert alike(unpack(pack(one)), torch.tensor([[2.0]]))
+
+
 @settings(max_examples=200, deadline=None)
 @given(values)
 def test_what_goes_in_comes_out(value):

@@ -94,6 +94,17 @@ def far_apart(shape: str, mean: int, between_rows: int = 0) -> Draw:
     return Draw(shape, make)
 
 
+def far_below_after_nothing(shape: str, nothing: int) -> Draw:
+    """Scores far below zero, the first of them -inf."""
+
+    def make(sizes: list[int], generator: torch.Generator) -> Tensor:
+        scores = far_apart(shape, mean=-160).make(sizes, generator)
+        scores[..., :nothing] = -torch.inf
+        return scores
+
+    return Draw(shape, make)
+
+
 def blocked(shape: str, *blocks: slice) -> Draw:
     """Scores of which some are -inf, in one row or in all."""
 
@@ -145,6 +156,11 @@ online_softmax_sum = Exercise(
         },
         "scores far below zero": {
             "scores": far_apart("2 3 5 12", mean=-160),
+            "values": VALUES,
+            "blocks": "4 4 4",
+        },
+        "a block of -inf, then scores far below zero": {
+            "scores": far_below_after_nothing("2 3 5 12", nothing=4),
             "values": VALUES,
             "blocks": "4 4 4",
         },

@@ -10,7 +10,8 @@ from autograder.definition import Chapter, Exercise
 from autograder.inputs import Sizes, normal, whole
 from autograder.properties import same
 from autograder.twins.batches import BATCHES, batch
-from autograder.twins.bpe import LEARNING, learned
+from autograder.twins.bpe import learned
+from autograder.twins.bpe_slips import LEARNING
 from autograder.twins.coding import DECODING, ENCODING, decoded, encoded
 from autograder.twins.groups import GROUPS, split
 from autograder.twins.losses import LOSSES, surprise
@@ -48,6 +49,7 @@ train_bpe = Exercise(
         "merges of merges": {"text": "lower lowest low", "num_merges": 4},
         "no pair occurs twice": {"text": "abcd", "num_merges": 3},
         "once, and from the end to the start": {"text": "bxaby a", "num_merges": 1},
+        "a pair from the end to the start": {"text": "babxabyabxa", "num_merges": 3},
         "fewer pairs than merges": {"text": "ababab", "num_merges": 10},
         "runs of odd length": {"text": "aaaaabaaaaab", "num_merges": 4},
         "a pair at the end": {"text": "xyzxy zxyzx", "num_merges": 6},

@@ -103,9 +103,16 @@ PROBES: dict[str, Probe] = {"call": call, "build": build}
 def run(
     probe: str, theirs: Callable[..., Any], x: dict[str, Any], parts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Run a probe by name; an exception of the learner's code comes back as data."""
+    """Run a probe by name; an exception of the learner's code comes back as data.
+
+    It gets copies: in a notebook the inputs serve again when the cell is run again.
+    """
+    args = {
+        name: value.clone() if isinstance(value, Tensor) else value
+        for name, value in x["args"].items()
+    }
     try:
-        return PROBES[probe](theirs, x, parts)
+        return PROBES[probe](theirs, {**x, "args": args}, parts)
     except (Exception, SystemExit) as error:
         return {"error": described(error)}
 

@@ -121,7 +121,8 @@ def in_tiles(
 
 
 def _drawn(sizes: str, apart: bool, seed: int) -> dict[str, Tensor]:
-    """Normal numbers; or queries and keys whose scores lie 32 or more apart."""
+    """Normal numbers; or queries and keys whose scores lie 32 or more apart, three rows
+    far below zero, three far above it, and so on."""
     B, h, n, m, d_k, d_v = map(int, sizes.split())
     generator = torch.Generator().manual_seed(seed)
     Q, K, V = (
@@ -130,8 +131,8 @@ def _drawn(sizes: str, apart: bool, seed: int) -> dict[str, Tensor]:
     )
     if apart:
         Q = torch.zeros_like(Q)
-        Q[..., 0] = 32 * d_k**0.5 * (torch.arange(n) % 2 * 2 - 1)
-        K[..., 0] = torch.rand(B, h, m, generator=generator).argsort(dim=-1).float()
+        Q[..., 0] = 32 * d_k**0.5 * (torch.arange(n) // 3 % 2 * 2 - 1)
+        K[..., 0] = torch.rand(B, h, m, generator=generator).argsort(dim=-1) + 4.0
     return {"Q": Q, "K": K, "V": V}
 
 

@@ -254,6 +254,39 @@ def placed(
     return _told(facts) | {"out": out.detach().float()}
 
 
+class _Moves:
+    """How far the weights move in each step, looked at when the model runs.
+
+    AdamW moves a weight by about the learning rate, so this tells the rate in use.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self.sizes: list[float] = []
+        self.before = self._weights(model)
+        self.hook = model.register_forward_pre_hook(self._look)
+
+    def _weights(self, model: nn.Module) -> Tensor:
+        return torch.cat([p.detach().flatten().clone() for p in model.parameters()])
+
+    def _look(self, model: nn.Module, inputs: Any) -> None:
+        now = self._weights(model)
+        if not torch.equal(now, self.before):
+            self.sizes.append(float((now - self.before).abs().max()))
+        self.before = now
+
+    def told(self, rate: float) -> Facts:
+        self.hook.remove()
+        first, most = (self.sizes or [0.0])[0], max(self.sizes, default=0.0)
+        return {
+            "the first step": "large, without a warm-up"
+            if first > 0.1 * rate
+            else "small, as a warm-up begins",
+            "the largest step": "far longer than max_lr"
+            if most > 5 * rate
+            else "about as long as max_lr",
+        }
+
+
 def taught(
     theirs: Callable[..., Any], x: dict[str, Any], parts: Parts
 ) -> dict[str, Any]:
@@ -264,6 +297,7 @@ def taught(
     model = nn.Sequential(nn.Embedding(vocab, 16), nn.Linear(16, vocab))
     texts: Tensor = args["texts"]
     batches = [(one, (2 * one + 1) % vocab) for one in texts]
+    moves = _Moves(model)
     losses = theirs(model, batches, epochs)
     facts = {"what comes back": f"a {type(losses).__name__}"}
     if isinstance(losses, (list, tuple)) and losses:
@@ -274,6 +308,7 @@ def taught(
         if not 1.5 < first < 4:
             facts["the first loss"] = f"{first:.2f}"
         facts["the last loss"] = "low" if last < LEARNED else "hardly lower"
+    facts |= moves.told(0.01)
     with torch.no_grad():
         inputs, targets = batches[0]
         after = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())

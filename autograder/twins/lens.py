@@ -71,6 +71,26 @@ def _last_normed_twice(model: Any, tokens: Tensor) -> Tensor:
     return _read(model, torch.cat([out[:-1], last]))
 
 
+def _normed_only(which: slice) -> Callable[..., Tensor]:
+    """The final norm comes before some readings alone."""
+
+    def found(model: Any, tokens: Tensor) -> Tensor:
+        out = lens(model, tokens, read=lambda model, x: model.head(x))
+        out[which] = lens(model, tokens)[which]
+        return out
+
+    return found
+
+
+def _by_the_last_statistics(model: Any, tokens: Tensor) -> Tensor:
+    stream = lens(model, tokens, read=lambda model, x: x)
+    norm, last = model.norm, stream[-1]
+    spread = (last.var(-1, keepdim=True, correction=0) + norm.eps).sqrt()
+    normed = (stream - last.mean(-1, keepdim=True)) / spread
+    out: Tensor = model.head(normed * norm.weight + norm.bias)
+    return out
+
+
 _RESTORE = "Note model.training first, and call model.train(was_training) at the end."
 
 LENS = [
@@ -103,6 +123,24 @@ LENS = [
         "The head reads the stream as it is; at every height the final norm comes "
         "first, head(norm(x)).",
         read=lambda model, x: model.head(x),
+    ),
+    Mistake(
+        "final-norm-at-the-end-only",
+        "The final norm comes before the last reading only; at every height it comes "
+        "before the head, head(norm(x)).",
+        wrong=_normed_only(slice(-1, None)),
+    ),
+    Mistake(
+        "final-norm-missing-at-first",
+        "The first reading, that of the embedding, is made without the final norm; at "
+        "every height it comes before the head, head(norm(x)).",
+        wrong=_normed_only(slice(1, None)),
+    ),
+    Mistake(
+        "last-statistics-for-all",
+        "Every height is normed with the mean and the spread of the last one; each has "
+        "its own: model.norm of that stream.",
+        wrong=_by_the_last_statistics,
     ),
     Mistake(
         "normed-as-it-goes",

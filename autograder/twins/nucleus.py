@@ -173,7 +173,11 @@ TOP_P = [
         "top-p-sum-over-the-batch",
         "The cumulative sum runs along the first axis, the batch (cumsum(0)); it must "
         "run over the vocabulary, dim=-1.",
-        keep_p=partial(nucleus, total=lambda each: each.cumsum(0)),
+        keep_p=partial(
+            nucleus,
+            total=lambda each: each.cumsum(0),
+            keep=lambda total, one, p: _shifted(total <= p),
+        ),
     ),
     Mistake(
         "top-p-as-least-probability",

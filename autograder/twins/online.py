@@ -61,6 +61,21 @@ def online(
     return end(mix, total)
 
 
+def stuck_at_zero(score_blocks: Blocks, value_blocks: Blocks) -> Any:
+    """What was taken off instead of -inf, 0, is kept as the highest score."""
+    highest: Any = None
+    total: Any = 0
+    mix: Any = 0
+    for scores, values in zip(score_blocks, value_blocks, strict=True):
+        now = scores.amax(dim=-1, keepdim=True)
+        before = torch.full_like(now, -torch.inf) if highest is None else highest
+        highest = guarded(torch.maximum(before, now))
+        weights, factor = (scores - highest).exp(), (before - highest).exp()
+        total = total * factor + weights.sum(dim=-1, keepdim=True)
+        mix = mix * factor + weights @ values
+    return mix / total
+
+
 def _each(score_blocks: Blocks, value_blocks: Blocks) -> list[Tensor]:
     return [
         scores.softmax(dim=-1) @ values

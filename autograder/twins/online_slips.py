@@ -14,6 +14,7 @@ from autograder.twins.online import (
     mean_of_softmaxes,
     not_shifted,
     one_highest,
+    stuck_at_zero,
     sum_of_softmaxes,
     two_passes,
     weighted_by_length,
@@ -57,6 +58,12 @@ RESCALING = [
         "to 1.",
         end=lambda mix, total: mix,
     ),
+    Mistake(
+        "highest-starts-at-zero",
+        "The highest score starts at 0, not at -inf: where all scores are far below "
+        "it, every weight becomes 0, and 0 / 0 is NaN.",
+        start=0.0,
+    ),
 ]
 
 ONLINE = [
@@ -85,10 +92,11 @@ ONLINE = [
         shift=lambda highest: highest,
     ),
     Mistake(
-        "highest-starts-at-zero",
-        "The highest score starts at 0, not at -inf: where all scores are far below "
-        "it, every weight becomes 0, and 0 / 0 is NaN.",
-        start=0.0,
+        "zero-kept-as-the-highest",
+        "Where only -inf has come, 0 is taken off instead, and then kept as the "
+        "highest score so far: scores far below 0 that come later all weigh 0, and "
+        "0 / 0 is NaN. Keep -inf; take 0 off.",
+        wrong=stuck_at_zero,
     ),
     Mistake(
         "highest-of-the-block",

@@ -202,6 +202,12 @@ BUBBLES = [
         total=lambda p, m: m * p,
     ),
     Mistake(
+        "brackets-missing",
+        "Brackets are missing around the denominator: (p - 1) / m + p - 1 divides by m "
+        "alone. It is (p - 1) / (m + p - 1).",
+        wrong=lambda p, m: (p - 1) / m + p - 1,
+    ),
+    Mistake(
         "arguments-exchanged",
         "The stages are taken for micro-batches and these for stages: the bubble is "
         "(n_stages - 1) / (n_microbatches + n_stages - 1).",

@@ -16,9 +16,11 @@ def rotate(
     x: Tensor,
     cache: dict[str, Any],
     *,
-    restart: bool = False,
+    restart: str = "",
     turned: str = "QK",
     masked: bool = True,
+    shifted: int = 0,
+    top_left: bool = False,
 ) -> Tensor:
     """The twin of repair_drifting_cache."""
     Q, K, V = (
@@ -27,13 +29,17 @@ def rotate(
     )
     new, past = x.shape[1], cache["K"].shape[2] if cache else 0
     queries = torch.arange(past, past + new)
-    at = queries - past if restart else queries
-    Q = apply_rope(Q, at) if "Q" in turned else Q
-    K = apply_rope(K, at) if "K" in turned else K
+    Q, K, V = (
+        apply_rope(one, queries - past * (name in restart) + shifted * (name == "K"))
+        if name in turned
+        else one
+        for name, one in zip("QKV", (Q, K, V), strict=True)
+    )
     if cache:
         K, V = torch.cat([cache["K"], K], 2), torch.cat([cache["V"], V], 2)
     cache["K"], cache["V"] = K, V
-    mask = torch.arange(K.shape[2]) <= queries[:, None] if masked else None
+    rows = queries - past if top_left else queries
+    mask = torch.arange(K.shape[2]) <= rows[:, None] if masked else None
     heads, _ = scaled_dot_product_attention(Q, K, V, mask)
     out: Tensor = attention.W_o(merge_heads(heads))
     return out
@@ -44,7 +50,31 @@ ROTATING = [
         "positions-from-0",
         "Each call counts its positions from 0; new tokens stand after those in the "
         "cache.",
-        restart=True,
+        restart="QK",
+    ),
+    Mistake(
+        "queries-from-0",
+        "The queries' positions start at 0 in each call; new tokens stand after those "
+        "in the cache, as their keys do.",
+        restart="Q",
+    ),
+    Mistake(
+        "keys-from-0",
+        "The new keys are turned by positions that start at 0 in each call; new tokens "
+        "stand after those in the cache, as their queries do.",
+        restart="K",
+    ),
+    Mistake(
+        "keys-one-too-far",
+        "The keys are turned one position further than the queries of the same tokens; "
+        "both stand at the same place.",
+        shifted=1,
+    ),
+    Mistake(
+        "values-turned-too",
+        "The values are turned as well; positions are for the scores, so only queries "
+        "and keys are turned.",
+        turned="QKV",
     ),
     Mistake(
         "rope-removed",
@@ -63,6 +93,20 @@ ROTATING = [
         "Several new tokens see each other's future: without a mask the keys after a "
         "query's own position are visible.",
         masked=False,
+    ),
+    Mistake(
+        "mask-from-top-left",
+        "In the mask the queries count from 0 in each call, so they miss most of the "
+        "cache; they stand after it: keys <= queries, both in the whole sequence.",
+        top_left=True,
+    ),
+    Mistake(
+        "first-chunk-kept-alone",
+        "Only the first call's keys and values are kept; those of later calls belong "
+        "into the cache too.",
+        wrong=lambda attention, x, cache: rotate(
+            attention, x, dict(cache) if cache else cache
+        ),
     ),
     Mistake(
         "nothing-kept",

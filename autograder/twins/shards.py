@@ -337,6 +337,12 @@ ROW = [
         reduce=lambda sums: sums[-1],
     ),
     Mistake(
+        "first-rank-twice",
+        "The sum starts with the first rank's partial sum and then adds all ranks, so "
+        "the first one counts twice.",
+        reduce=lambda sums: sum(sums, sums[0]),
+    ),
+    Mistake(
         "largest-of-the-ranks",
         "The result is the largest of the partial sums; they are to be added up.",
         reduce=lambda sums: torch.stack(sums).amax(0),

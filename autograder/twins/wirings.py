@@ -7,6 +7,7 @@ from autograder.definition import Mistake
 from autograder.twins.blocks import (
     INSIDE,
     all_from_start,
+    back,
     causal_across,
     either,
     first_norm_s,
@@ -210,6 +211,20 @@ DECODER = [
         "it is x that is written step by step, while the memory is there as a whole.",
         sees=lambda causal, m: None,
         looks=causal_across,
+    ),
+    Mistake(
+        "causal-mask-for-the-memory",
+        "The causal mask of x, T by T, is given to the cross-attention: it fits no "
+        "memory of another length, and hides the end of one that is as long. The "
+        "source is there as a whole: give it memory_mask.",
+        looks=lambda m, x, memory: back(x.shape[1], x.device),
+    ),
+    Mistake(
+        "masks-exchanged",
+        "The two masks are swapped: the causal one belongs to the self-attention, "
+        "memory_mask to the cross-attention.",
+        sees=lambda causal, m: m,
+        looks=lambda m, x, memory: back(x.shape[1], x.device),
     ),
     Mistake(
         "memory-mask-ignored",

@@ -368,6 +368,7 @@ FEED = "x = x + self.ff(self.norm3(x))"
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        (OVER, OVER.replace("memory_mask", "causal"), "causal-mask-for-the-memory"),
         (SELF, "x = x + self.self_attn(self.norm1(x))", "not-causal"),
         (".tril()", ".triu(1)", "causal-mask-inverted"),
         (".tril()", ".triu()", "triangle-flipped"),

@@ -39,6 +39,25 @@ STOP = "        if counts[best] < 2:\n            break\n"
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        (
+            "zip(ids, ids[1:])",
+            "zip(ids, ids[1:] + ids[:1])",
+            "counted-round-the-end",
+        ),
+        (
+            "zip(ids, ids[1:])",
+            "[(ids[i - 1], ids[i]) for i in range(len(ids))]",
+            "counted-round-the-start",
+        ),
+        ("zip(ids, ids[1:])", "zip(ids[1:-1], ids[2:])", "first-pair-missed"),
+        ("zip(ids, ids[1:])", "zip(ids[:-1], ids[1:-1])", "last-pair-missed"),
+        (BEST, "best = max(counts.keys())", "largest-pair"),
+        ("256 + step", "max(ids) + 1", "ids-after-the-largest"),
+        (
+            "if i + 1 < len(ids) and (ids[i], ids[i + 1]) == best:",
+            "if (ids[i], ids[(i + 1) % len(ids)]) == best:",
+            None,
+        ),
         ('list(text.encode("utf-8"))', "[ord(c) for c in text]", None),
         ('text.encode("utf-8")', "text.strip().encode()", "stripped"),
         ('text.encode("utf-8")', "text.lower().encode()", "lower-case"),

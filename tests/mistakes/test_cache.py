@@ -31,6 +31,14 @@ class KVCache:
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        (
+            "            self.keys = torch.cat([self.keys, K], dim=2)\n"
+            "            self.values = torch.cat([self.values, V], dim=2)\n",
+            "            V = torch.cat([self.keys, V], dim=2)\n"
+            "            K = torch.cat([self.keys, K], dim=2)\n"
+            "            self.keys, self.values = K, V\n",
+            "values-joined-to-keys",
+        ),
         ("[self.keys, K], dim=2", "[K, self.keys], dim=2", "new-keys-first"),
         ("[self.values, V], dim=2", "[V, self.values], dim=2", "new-values-first"),
         ("return self.keys, self.values", "return K, V", "only-the-new-returned"),
@@ -203,6 +211,8 @@ def cached_attention(attention, x, cache):
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        ("attention.W_o(out)", "x + attention.W_o(out)", "input-added"),
+        (".tril(past)", ".tril(len(cache))", "no-mask"),
         (".tril(past)", ".tril()", "causal-from-top-left"),
         (".tril(past)", "", "no-mask"),
         (".tril(past)", ".tril(past + 1)", "mask-one-too-far"),
@@ -354,6 +364,18 @@ def forward_with_cache(model, tokens, caches):
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        (
+            "        x = x + block.drop(cached_attention(block.attn, block.norm1(x), ",
+            "        x = block.norm1(x)\n"
+            "        x = x + block.drop(cached_attention(block.attn, x, ",
+            "skip-from-the-normed-input-attention",
+        ),
+        (
+            "        x = x + block.drop(block.ff(block.norm2(x)))",
+            "        x = block.norm2(x)\n        x = x + block.drop(block.ff(x))",
+            "skip-from-the-normed-input-feed-forward",
+        ),
+        ("model.head(x)", "x @ model.embed.weight.T", "head-tied"),
         ("torch.arange(past, past + T", "torch.arange(T", "positions-restart"),
         (
             "torch.arange(past, past + T",

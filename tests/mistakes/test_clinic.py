@@ -228,6 +228,32 @@ WRONG = {
     "a rate of 0 after the first epoch": (
         STALLED, "loss", (RATE, "max_lr * min(1.0, (step + 1) / warmup) ** 2"),
     ),
+    "no warm-up at all": (STALLED, "warm-up", (RATE, "max_lr")),
+    "a warm-up in each epoch": (
+        STALLED, "warm-up", (RATE, "max_lr * min(1.0, (step + 1) / len(batches))"),
+    ),
+    "a warm-up in one leap": (
+        STALLED, "warm-up", (RATE, "max_lr * min(1, (len(losses) + 1) // warmup)"),
+    ),
+    "a larger rate": (STALLED, "max_lr", ("max_lr=0.01", "max_lr=0.3")),
+    "only queries from 0": (
+        DRIFTING, "queries' positions", (KEPT, ""),
+        (TURN, KEPT + "    Q = apply_rope(Q, torch.arange(x.shape[1]))\n"
+         "    K = apply_rope(K, keys)\n"),
+    ),
+    "values turned too": (
+        DRIFTING, "values are turned", (KEPT, ""),
+        (TURN, KEPT + TURN + "    V = apply_rope(V, keys)\n"),
+    ),
+    "the first call kept alone": (
+        DRIFTING, "first call's",
+        (KEPT, ""), (TURN, "    if not cache:\n    " + KEPT + TURN),
+    ),
+    "a mask from the top left": (
+        DRIFTING, "mask", (KEPT, ""), (TURN, KEPT + TURN),
+        ('mask = keys <= rearrange(queries, ',
+         'mask = keys <= rearrange(torch.arange(x.shape[1]), '),
+    ),
     "gradients cleared too late": (
         STALLED, "loss", (RATE, "max_lr"), ("loss.backward()\n", "loss.backward()\n"
                           "            optimizer.zero_grad()\n"),
@@ -242,6 +268,14 @@ def test_a_repair_that_only_seems_right_is_told_its_symptom(name):
     verdict = mended(exercise, *changes)
     assert verdict.status == "failed", verdict
     assert words in verdict.message
+
+
+def test_an_answer_that_wrote_into_its_input_does_not_spoil_the_next():
+    right = (COUNT, "torch.arange(T, device=x.device)")
+    before = mended(REPEATED, right, ("return x + ", "x += "), (").to(x.dtype)",
+                    ").to(x.dtype)\n    return x"))  # fmt: skip
+    assert "changed" in before.message
+    assert mended(REPEATED, right).passed
 
 
 @pytest.mark.parametrize("name", REPAIRS)

@@ -169,6 +169,47 @@ class MiniLMEncoder(nn.Module):
             "            return block(x, mask)",
             "first-block-only",
         ),
+        (
+            "            x = block(x, mask)\n        return x",
+            "            x = block(x, mask)\n        return x * mask[..., None]",
+            "padding-zeroed-last",
+        ),
+        (
+            "        x = self.norm(x)\n",
+            "        x = self.norm(x) * mask[..., None]\n",
+            "padding-zeroed-first",
+        ),
+        ("zeros_like(tokens)", "zeros_like(tokens) + mask", "types-from-the-mask"),
+        (
+            "self.pos_embed(pos)",
+            "self.pos_embed((mask.cumsum(1) - 1).clamp(min=0))",
+            "positions-of-real-tokens",
+        ),
+        ("self.pos_embed(pos)", "self.pos_embed(pos + 2)", "positions-from-2"),
+        (
+            "        x = x + self.type_embed(torch.zeros_like(tokens))\n"
+            "        x = self.norm(x)\n",
+            "        x = self.norm(x) + self.type_embed(torch.zeros_like(tokens))\n",
+            "normed-before-type",
+        ),
+        (
+            "self.norm1(x + self.attn(x, mask))",
+            "self.norm1(self.attn(x, mask))",
+            "no-residual-attention",
+        ),
+        ("self.norm2(x + self.ff(x))", "self.norm1(x + self.ff(x))", "norm1-twice"),
+        (
+            "self.norm2(x + self.ff(x))",
+            "x + self.ff(self.norm2(x))",
+            "pre-norm-feed-forward",
+        ),
+        ("eps=1e-12):", "eps=1e-05):", "eps-1e-5-in-the-blocks"),
+        (
+            "nn.LayerNorm(d_model, eps=1e-12)",
+            "nn.LayerNorm(d_model)",
+            "eps-1e-5-of-the-embeddings",
+        ),
+        ("F.gelu(self.W_1(x))", "F.relu(self.W_1(x))", "relu-for-gelu"),
     ],
 )
 def test_slip_in_the_encoder_is_named(right, slip, mistake):
@@ -304,6 +345,43 @@ def load_encoder(model, state_dict):
             None,
         ),
         ("with torch.no_grad():", "if True:", "copied-with-gradients"),
+        (
+            'raise ValueError("names differ")',
+            'raise Exception("names differ")',
+            None,
+        ),
+        (
+            "    if set(rest) != set(names.values()):\n"
+            '        raise ValueError("names differ")\n',
+            "    if set(rest) - set(names.values()):\n"
+            '        raise ValueError("unknown")\n',
+            "missing-key-error",
+        ),
+        (
+            "set(rest) != set(names.values())",
+            "len(rest) != len(names)",
+            None,  # one missing and one unknown
+        ),
+        (
+            "params[mine].shape != rest[theirs].shape:",
+            "params[mine].shape[0] != rest[theirs].shape[0]:",
+            "shapes-compared-in-part",
+        ),
+        (
+            "    for mine, theirs in names.items():\n"
+            "        if params[mine].shape != rest[theirs].shape:\n"
+            '            raise ValueError(f"{theirs} has another shape")\n',
+            "",
+            "shapes-not-compared",
+        ),
+        (
+            '            raise ValueError(f"{theirs} has another shape")\n'
+            "    with torch.no_grad():\n"
+            "        for mine, theirs in names.items():\n",
+            '            raise ValueError(f"{theirs} has another shape")\n'
+            "        with torch.no_grad():\n",
+            "shapes-compared-late",
+        ),
         (
             "params[mine].copy_(rest[theirs])",
             "params[mine].copy_(rest[theirs].T if 'dense' in theirs and "

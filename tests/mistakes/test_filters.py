@@ -30,6 +30,8 @@ def filter_logits(logits, top_k=None, top_p=None):
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        ("[..., -1, None]", "[..., 0, None]", "top-k-threshold-the-largest"),
+        ("cumsum(dim=-1)", "cumsum(dim=0)", "top-p-sum-over-the-batch"),
         ('logits[logits < kth] = float("-inf")', "pass", "top-k-ignored"),
         ("min(top_k, logits.size(-1))", "top_k", "top-k-beyond-the-vocabulary"),
         ("logits < kth", "logits <= kth", "top-k-one-too-few"),

@@ -73,6 +73,35 @@ def logit_lens(model, tokens):
 @pytest.mark.parametrize(
     ("source", "right", "slip", "mistake"),
     [
+        (
+            LENS,
+            "readings = [model.head(model.norm(x))]",
+            "readings = [model.head(x)]",
+            "final-norm-missing-at-first",
+        ),
+        (
+            LENS,
+            "        readings.append(model.head(model.norm(x)))\n",
+            "        readings.append(x)\n"
+            "    readings = [readings[0], *map(model.head, readings[1:-1]),\n"
+            "                model.head(model.norm(x))]\n",
+            None,
+        ),
+        (
+            LENS,
+            "    return torch.stack(readings)",
+            "    last, norm = x, model.norm\n"
+            "    xs = [model.embed(tokens) + model.pos_embed(torch.arange(T))]\n"
+            "    model.eval()\n"
+            "    for block in model.blocks:\n"
+            "        xs.append(block(xs[-1], mask))\n"
+            "    model.train(was_training)\n"
+            "    mean = last.mean(-1, keepdim=True)\n"
+            "    var = last.var(-1, correction=0, keepdim=True) + norm.eps\n"
+            "    return torch.stack([model.head((x - mean) / var.sqrt() * norm.weight\n"
+            "                                   + norm.bias) for x in xs])",
+            "last-statistics-for-all",
+        ),
         (ENTROPY, "(weights > 0, weights,", "(weights >= 0, weights,", None),
         (ENTROPY, ".log()\n", ".log2()\n", "in-bits"),
         (ENTROPY, "= -(", "= (", "sign-missing"),

@@ -28,6 +28,7 @@ def online_softmax_sum(score_blocks, value_blocks):
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        ("m = m_new", "m = safe", "zero-kept-as-the-highest"),
         ("alpha = torch.exp(m - safe)", "alpha = 1", "never-rescaled"),
         ("l = l * alpha +", "l = l +", "total-not-rescaled"),
         ("o = o * alpha +", "o = o +", "sum-not-rescaled"),

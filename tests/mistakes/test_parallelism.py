@@ -114,6 +114,7 @@ def row_parallel(x_shards, weight, bias):
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        ("sum(partial) + bias", "sum(partial, partial[0]) + bias", "first-rank-twice"),
         ("x @ columns.T)", "x @ columns.T + bias)", "bias-twice"),
         ("sum(partial) + bias", "sum(partial)", "no-bias"),
         ("sum(partial) + bias", "sum(p + bias for p in partial)", "bias-on-every-rank"),
@@ -388,6 +389,7 @@ def test_slip_in_averaging_is_named(right, slip, mistake):
 @pytest.mark.parametrize(
     ("formula", "mistake"),
     [
+        ("(n_stages - 1) / n_microbatches + n_stages - 1", "brackets-missing"),
         ("n_stages / (n_microbatches + n_stages - 1)", "all-stages-idle"),
         ("n_microbatches / (n_microbatches + n_stages - 1)", "busy-share"),
         ("(n_stages - 1) / n_microbatches", "idle-to-busy"),

@@ -25,6 +25,13 @@ DRAW = "return torch.multinomial(probs, num_samples=1, generator=generator)"
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        (
+            "    if temperature == 0:\n"
+            "        return logits.argmax(dim=-1, keepdim=True)\n"
+            "    logits = logits / temperature\n",
+            "    logits = logits / max(temperature, 0.1)\n",
+            "wrong-fact",  # shown where the logits are close together
+        ),
         ("logits = logits / temperature", "pass", "temperature-ignored"),
         ("logits / temperature", "logits * temperature", "temperature-inverted"),
         ("logits / temperature", "logits / temperature**2", "temperature-twice"),

@@ -41,6 +41,13 @@ def tiled_attention(Q, K, V, block_size, causal=False):
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        ('q[..., :1], float("-inf")', "q[..., :1], 0.0", "highest-starts-at-zero"),
+        (
+            "        top = torch.full_like(",
+            "        if i == 0 or q.shape[-2] < block_size:\n"
+            "          top = torch.full_like(",
+            "not-finite",
+        ),
         ("fade = torch.exp(top - new)", "fade = 1", "never-rescaled"),
         ("mix = mix * fade +", "mix = mix +", "sum-not-rescaled"),
         ("exp(top - new)", "exp(new - top)", "factor-inverted-from-zero"),
