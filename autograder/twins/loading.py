@@ -43,10 +43,10 @@ def fill(
     given = {name: t for name, t in state_dict.items() if not skipped(name)}
 
     def look(at: Collection[str]) -> None:
-        if "missing" in at and needs_all and own.keys() - given.keys():
-            raise refuse("missing")
         if "unknown" in at and knows_all and given.keys() - known:
             raise refuse("unknown")
+        if "missing" in at and needs_all and own.keys() - given.keys():
+            raise refuse("missing")
         for name, p in own.items():
             if "shape" not in at or name not in given:
                 continue

@@ -235,7 +235,7 @@ WRONG = {
     "a warm-up in one leap": (
         STALLED, "warm-up", (RATE, "max_lr * min(1, (len(losses) + 1) // warmup)"),
     ),
-    "a larger rate": (STALLED, "max_lr", ("max_lr=0.01", "max_lr=0.3")),
+    "a larger rate": (STALLED, "first step", ("max_lr=0.01", "max_lr=0.3")),
     "only queries from 0": (
         DRIFTING, "queries' positions", (KEPT, ""),
         (TURN, KEPT + "    Q = apply_rope(Q, torch.arange(x.shape[1]))\n"
