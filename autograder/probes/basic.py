@@ -22,8 +22,9 @@ families, `largest`, `parameters` (name to shape), `kept` attributes, `error` or
 
 import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -64,17 +65,30 @@ def build(
         kind = type(made).__name__
         return {"kind": kind, "parameters": None}
     weights: dict[str, Tensor] = x["weights"]
-    has = dict(made.named_parameters())
+    has = named_parameters(made, weights)
     shapes = {name: list(p.shape) for name, p in has.items()}
     if any(shapes.get(name) != list(w.shape) for name, w in weights.items()):
         return {"kind": "module", "parameters": shapes}
     furnish(made, weights, x["dtype"], x["device"])
     if not x["args"]:
         return {"kind": "module", "parameters": shapes}
-    has = dict(made.named_parameters())
+    has = named_parameters(made, weights)
     kept = {name: _plain(getattr(made, name, None)) for name in x["keeps"]}
     seen = observe(made, x, {name: has[name] for name in weights})
     return seen | {"parameters": shapes, "kept": kept}
+
+
+def named_parameters(made: nn.Module, asked: Collection[str]) -> dict[str, Tensor]:
+    """A module's parameters, each once: by the name that is asked for, if it has more.
+
+    A layer that is held in a list or a Sequential, too, has several names.
+    """
+    names: dict[Tensor, str] = {}
+    for name, parameter in made.named_parameters(remove_duplicate=False):
+        known = names.setdefault(parameter, name)
+        if known not in asked and name in asked:
+            names[parameter] = name
+    return {name: parameter for parameter, name in names.items()}
 
 
 def furnish(
@@ -209,12 +223,22 @@ def _flat(out: Any) -> dict[str, Any]:
             for i, one in enumerate(out[:16])
         }
         return {"kind": f"{len(out)} values"} | flat
-    plain = float(out) if isinstance(out, float) else out  # NumPy's floats are floats
+    plain = _number(out)
     return {"kind": type(plain).__name__, "out": _plain(plain)}
+
+
+def _number(value: Any) -> Any:
+    """NumPy's numbers, fractions and their like as Python's; the rest as it is."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
 
 
 def _plain(value: Any) -> Any:
     """A value that can be sent: a number or text as it is, else what it is."""
+    value = _number(value)
     if value is None or type(value) in (bool, int, float, str):
         return value
     return f"a {type(value).__name__}"
