@@ -145,18 +145,18 @@ def observe(
         seen["largest"] = watch.largest
     if x["grads"]:
         try:
-            seen |= _gradients(fn, x, parameters, _tensors(out))
+            seen |= _gradients(fn, x, parameters, out)
         except Exception as error:
             seen["grad_error"] = described(error)
     elif x.get("twice"):
-        seen["again"] = _again(fn, x, _tensors(out))
+        seen["again"] = _again(fn, x, out)
     return seen
 
 
-def _again(fn: Callable[..., Any], x: dict[str, Any], before: list[Tensor]) -> bool:
+def _again(fn: Callable[..., Any], x: dict[str, Any], before: Any) -> bool:
     given = {name: _copy(value, x["device"]) for name, value in x["args"].items()}
     try:
-        return _same(before, _tensors(_called(fn, given, x)))
+        return _same(before, _called(fn, given, x))
     except Exception:
         return False
 
@@ -171,7 +171,7 @@ def _gradients(
     fn: Callable[..., Any],
     x: dict[str, Any],
     parameters: Mapping[str, Tensor],
-    before: list[Tensor],
+    before: Any,
 ) -> dict[str, Any]:
     leaves = {
         name: _copy(value, x["device"]).requires_grad_()
@@ -184,12 +184,12 @@ def _gradients(
         name: leaves[name].clone() if name in leaves else _copy(value, x["device"])
         for name, value in x["args"].items()
     }
-    out = _tensors(_called(fn, given, x))
+    out = _called(fn, given, x)
     seen: dict[str, Any] = {"again": _same(before, out)}
     sources = {**leaves, **parameters}
     generator = torch.Generator().manual_seed(x["seed"])
     total = torch.zeros((), dtype=torch.float64)
-    for one in out:
+    for one in _tensors(out):
         weight = torch.randn(one.shape, generator=generator).to(one.device, one.dtype)
         if one.requires_grad:
             total = total + (one * weight).sum().double()
@@ -244,16 +244,24 @@ def _plain(value: Any) -> Any:
     return f"a {type(value).__name__}"
 
 
+def _values(out: Any) -> list[Any]:
+    return list(out) if isinstance(out, (tuple, list)) else [out]
+
+
 def _tensors(out: Any) -> list[Tensor]:
-    values = out if isinstance(out, (tuple, list)) else (out,)
-    return [one for one in values if isinstance(one, Tensor)]
+    return [one for one in _values(out) if isinstance(one, Tensor)]
 
 
-def _same(before: list[Tensor], after: list[Tensor]) -> bool:
-    return len(before) == len(after) and all(
-        a.shape == b.shape
-        and (a.is_meta or torch.allclose(a, b.detach().to(a), 1e-3, 1e-4, True))
-        for a, b in zip(before, after, strict=True)
+def _same(before: Any, after: Any) -> bool:
+    pairs = _values(before), _values(after)
+    return len(pairs[0]) == len(pairs[1]) and all(map(_alike, *pairs))
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return repr(_plain(a)) == repr(_plain(b))  # NaN is like NaN
+    return a.shape == b.shape and (
+        a.is_meta or torch.allclose(a, b.detach().to(a), 1e-3, 1e-4, True)
     )
 
 

@@ -37,7 +37,7 @@ def mini_gpt(parts: Mapping[str, Any], weights: Tensor, max_seq: int) -> Any:
 
 
 def _named(model: nn.Module) -> list[tuple[str, Tensor]]:
-    """The parameters in the order of their names, though they may have further names."""
+    """The parameters in their names' order, though they may have further names."""
     named = model.named_parameters(remove_duplicate=False)
     return sorted((name, one) for name, one in named if _NAMES.fullmatch(name))
 
