@@ -140,8 +140,9 @@ class Judge:
         tensors = any(isinstance(v, Tensor) for v in self.trials[0].x["args"].values())
         if any(trial.x["grads"] for trial in self.trials):
             note("gradients flow", not any(one.gradient_faults for one in plain))
-            if self.exercise.owes("repeatable"):
-                note("the same twice", not any(_differs(one) for one in plain))
+        twice = any(trial.x["twice"] for trial in self.trials)
+        if twice and self.exercise.owes("repeatable"):
+            note("the same twice", not any(_differs(one) for one in plain))
         if tensors and self.exercise.owes("unchanged"):
             note("inputs left as they were", not any(_changed(one) for one in plain))
         if self.exercise.keeps:
@@ -168,7 +169,7 @@ class Judge:
         for stage in STAGES:
             wrong = _wrong_in(seen, stage)
             slips = self._slips(seen) if stage == "gradients" else []
-            if wrong and not _overwritten(wrong, slips):
+            if wrong and not _explained(wrong, slips):
                 found, example = diagnosis.diagnose(self, runner, seen, wrong, stage)
                 if stage == "values" and _unexplained(found, wrong):
                     found += [one.diagnosis() for one in held if one.fault][:1]
@@ -291,9 +292,13 @@ def _changed(one: Evidence) -> list[str]:
     return [str(name) for name in changed] if isinstance(changed, list) else []
 
 
-def _overwritten(wrong: Iterable[Evidence], slips: list[Diagnosis]) -> bool:
-    """Whether gradients fail because the code writes into its input."""
-    return bool(slips and slips[0].mistake == "input-changed") and all(
+def _explained(wrong: Iterable[Evidence], slips: list[Diagnosis]) -> bool:
+    """Whether gradients fail because the code writes into its input, or since it gives
+    another result when it is called for them, the second time."""
+    slip = slips[0].mistake if slips else None
+    if slip == "differs-when-repeated":
+        return all(map(_differs, wrong))
+    return slip == "input-changed" and all(
         "inplace operation" in str(one.actual.get("grad_error")) for one in wrong
     )
 

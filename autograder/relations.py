@@ -133,6 +133,8 @@ def _blocks(e: Tensor, a: Tensor) -> Iterator[Relation]:
 def _sums(e: Tensor, a: Tensor) -> Iterator[Relation]:
     if e.dim() < 2 or not _near(torch.ones_like(e.sum(-1)), e.sum(-1)):
         return
+    if bool(((e == 0) | (e == 1)).all()):  # a mask's rows may do so by chance
+        return
     sums = a.sum(-1)
     if not _near(torch.ones_like(sums), sums):
         low, high = float(sums.min()), float(sums.max())

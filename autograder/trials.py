@@ -10,11 +10,14 @@ import torch
 from torch import Tensor
 
 from autograder import probes
-from autograder.definition import Exercise
+from autograder.definition import PLAIN, Exercise
 from autograder.inputs import Case, Sizes, axes_of, draw
 from autograder.wire import Packed
 
 HALVES = (torch.float16, torch.bfloat16)
+
+#: The probes that call an answer with a trial's arguments and nothing else.
+CALLS = (*PLAIN, "rate", "amount", "fraction")
 
 #: torch's generator is one for all threads: while one has it seeded, others wait.
 _generator = threading.RLock()
@@ -112,8 +115,10 @@ def trial(
         x["device"] = "meta"
     # Gradients and built-ins are looked at where nothing else is special.
     plain = stage == "values" and not variant
-    x["twice"] = stage == "values" and exercise.owes("gradients") and _floats(x)
-    x["grads"] = plain and x["twice"]
+    floats = exercise.owes("gradients") and _floats(x)
+    calls = exercise.probe in CALLS and exercise.owes("repeatable") and not variant
+    x["twice"] = stage == "values" and (floats or calls)
+    x["grads"] = plain and floats
     x["watch"] = list(exercise.forbids) if plain else []
     return Trial(case, variant, stage, spec, sizes, dtype, x)
 

@@ -137,7 +137,7 @@ swiglu_dim = Exercise(
         "one multiple exactly": {"d_model": 96},
         "a small model": {"d_model": 10},
         "multiples of 64": {"d_model": 512, "multiple_of": 64},
-        "multiples of 100": {"d_model": 1000, "multiple_of": 100},
+        "multiples of 100": {"d_model": 768, "multiple_of": 100},
         "multiples of 1": {"d_model": 300, "multiple_of": 1},
         "a multiple of 32 already": {"d_model": 2304, "multiple_of": 32},
     },
@@ -162,7 +162,7 @@ feed_forward_share = Exercise(
     inputs={
         "a wide network": {"d_model": 12, "ff_dim": 30},
         "four times as wide": {"d_model": 512, "ff_dim": 2048},
-        "as wide as the model": {"d_model": 60, "ff_dim": 60},
+        "as wide as the model": {"d_model": 12, "ff_dim": 12},
         "narrower than the model": {"d_model": 64, "ff_dim": 20},
         "as large as Llama 7B's": {"d_model": 4096, "ff_dim": 11008},
     },

@@ -34,7 +34,7 @@ attention_flops = Exercise(
     inputs={
         "five tokens": {"n": 5, "d_model": 12},
         "GPT-2's width, its longest text": {"n": 1024, "d_model": 768},
-        "more tokens than features": {"n": 9000, "d_model": 64},
+        "more tokens than features": {"n": 1024, "d_model": 64},
         "one token": {"n": 1, "d_model": 10},
     },
     twin=attention,
@@ -57,7 +57,7 @@ feed_forward_flops = Exercise(
     inputs={
         "five tokens": {"n": 5, "ff_dim": 30, "d_model": 12},
         "GPT-2's": {"n": 1024, "ff_dim": 3072, "d_model": 768},
-        "narrower inside": {"n": 7, "ff_dim": 11, "d_model": 64},
+        "narrower inside": {"n": 5, "ff_dim": 11, "d_model": 64},
         "one token": {"n": 1, "ff_dim": 48, "d_model": 10},
     },
     twin=feed_forward,

@@ -38,6 +38,7 @@ sinusoidal_positions = Exercise(
         "two pairs": {"max_seq": size("T"), "d_model": 4},
         "a small table": {"max_seq": size("T"), "d_model": size("d")},
         "more positions than features": {"max_seq": 40, "d_model": 6},
+        "two pairs, a longer table": {"max_seq": 30, "d_model": 4},
         "more features than positions": {"max_seq": 5, "d_model": 64},
         "as many positions as features": {"max_seq": 16, "d_model": 16},
         "one pair": {"max_seq": 9, "d_model": 2},
@@ -215,7 +216,7 @@ RelativePositionBias = Exercise(
         "one way": {"n": 30, "m": 25, **OTHERS, "bidirectional": False},
         "beyond max_distance": {
             "n": 30,
-            "m": 28,
+            "m": 25,
             "num_buckets": 16,
             "max_distance": 24,
             "bidirectional": True,

@@ -63,7 +63,11 @@ rope_angles = Exercise(
     without=["gradients", "dtypes"],
     inputs={
         "later positions": {"positions": counted(3, 1), "d_k": size("d_k")},
-        "another base": {"positions": counted(1, 2, 5), "d_k": 12, "base": 500.0},
+        "another base": {
+            "positions": counted(1, 2, 5),
+            "d_k": size("d_k"),
+            "base": 500.0,
+        },
         "between whole numbers": {"positions": counted(0.5, 0.75), "d_k": size("d_k")},
         "far positions": {"positions": counted(9000, 1, 3), "d_k": size("d_k")},
         "as many positions as pairs": {"positions": counted(0, 1), "d_k": 16},

@@ -44,6 +44,7 @@ train_bpe = Exercise(
     inputs={
         "one merge": {"text": "xbabab", "num_merges": 1},
         "a run of the same": {"text": "aaaabcbcbc", "num_merges": 1},
+        "a run of the same, more merges": {"text": "aaaabcbcbc", "num_merges": 3},
         "a tie": {"text": "mnmnzyzyabab", "num_merges": 1},
         "another tie": {"text": "mnmnababzyzy", "num_merges": 3},
         "merges of merges": {"text": "lower lowest low", "num_merges": 4},
@@ -104,6 +105,7 @@ bpe_encode = Exercise(
             "text": "abcdabd",
             "merges": [(99, 100), (97, 98), (257, 256), (98, 256)],
         },
+        "a text from before, other merges": {"text": "abcab", "merges": [(98, 99)]},
         "merges of merges": {"text": "xabcabcabcabab", "merges": CHAIN},
         "a run of odd length": {"text": "aaaaa", "merges": [(97, 97), (256, 97)]},
         "another text's merges": {
@@ -147,6 +149,7 @@ bpe_decode = Exercise(
     probe="listed",
     inputs={
         "a merged pair": {"ids": [256, 99, 256], "merges": [(97, 98)]},
+        "the same ids, another merge": {"ids": [256, 99, 256], "merges": [(98, 120)]},
         "bytes only": {"ids": [84, 111, 32], "merges": CHAIN},
         "merges of merges": {"ids": [258, 32, 257, 120, 256], "merges": CHAIN},
         "a character in two ids": {"ids": [110, 195, 169], "merges": []},

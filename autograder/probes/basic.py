@@ -22,8 +22,9 @@ families, `largest`, `parameters` (name to shape), `kept` attributes, `error` or
 
 import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -64,17 +65,30 @@ def build(
         kind = type(made).__name__
         return {"kind": kind, "parameters": None}
     weights: dict[str, Tensor] = x["weights"]
-    has = dict(made.named_parameters())
+    has = named_parameters(made, weights)
     shapes = {name: list(p.shape) for name, p in has.items()}
     if any(shapes.get(name) != list(w.shape) for name, w in weights.items()):
         return {"kind": "module", "parameters": shapes}
     furnish(made, weights, x["dtype"], x["device"])
     if not x["args"]:
         return {"kind": "module", "parameters": shapes}
-    has = dict(made.named_parameters())
+    has = named_parameters(made, weights)
     kept = {name: plain(getattr(made, name, None)) for name in x["keeps"]}
     seen = observe(made, x, {name: has[name] for name in weights})
     return seen | {"parameters": shapes, "kept": kept}
+
+
+def named_parameters(made: nn.Module, asked: Collection[str]) -> dict[str, Tensor]:
+    """A module's parameters, each once: by the name that is asked for, if it has more.
+
+    A layer that is held in a list or a Sequential, too, has several names.
+    """
+    names: dict[Tensor, str] = {}
+    for name, parameter in made.named_parameters(remove_duplicate=False):
+        known = names.setdefault(parameter, name)
+        if known not in asked and name in asked:
+            names[parameter] = name
+    return {name: parameter for parameter, name in names.items()}
 
 
 def furnish(
@@ -138,18 +152,18 @@ def observe(
         seen["largest"] = watch.largest
     if x["grads"]:
         try:
-            seen |= _gradients(fn, x, parameters, _tensors(out))
+            seen |= _gradients(fn, x, parameters, out)
         except Exception as error:
             seen["grad_error"] = described(error)
     elif x.get("twice"):
-        seen["again"] = _again(fn, x, _tensors(out))
+        seen["again"] = _again(fn, x, out)
     return seen
 
 
-def _again(fn: Callable[..., Any], x: dict[str, Any], before: list[Tensor]) -> bool:
+def _again(fn: Callable[..., Any], x: dict[str, Any], before: Any) -> bool:
     given = {name: _copy(value, x["device"]) for name, value in x["args"].items()}
     try:
-        return _same(before, _tensors(_called(fn, given, x)))
+        return _same(before, _called(fn, given, x))
     except Exception:
         return False
 
@@ -164,7 +178,7 @@ def _gradients(
     fn: Callable[..., Any],
     x: dict[str, Any],
     parameters: Mapping[str, Tensor],
-    before: list[Tensor],
+    before: Any,
 ) -> dict[str, Any]:
     leaves = {
         name: _copy(value, x["device"]).requires_grad_()
@@ -177,12 +191,12 @@ def _gradients(
         name: leaves[name].clone() if name in leaves else _copy(value, x["device"])
         for name, value in x["args"].items()
     }
-    out = _tensors(_called(fn, given, x))
+    out = _called(fn, given, x)
     seen: dict[str, Any] = {"again": _same(before, out)}
     sources = {**leaves, **parameters}
     generator = torch.Generator().manual_seed(x["seed"])
     total = torch.zeros((), dtype=torch.float64)
-    for one in out:
+    for one in _tensors(out):
         weight = torch.randn(one.shape, generator=generator).to(one.device, one.dtype)
         if one.requires_grad:
             total = total + (one * weight).sum().double()
@@ -216,8 +230,17 @@ def _flat(out: Any) -> dict[str, Any]:
             for i, one in enumerate(out[:16])
         }
         return {"kind": f"{len(out)} values"} | flat
-    one = float(out) if isinstance(out, float) else out  # NumPy's floats are floats
+    one = _number(out)
     return {"kind": type(one).__name__, "out": plain(one)}
+
+
+def _number(value: Any) -> Any:
+    """NumPy's numbers, fractions and their like as Python's; the rest as it is."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
 
 
 #: Above this many bits a whole number is told as what it is: no float is as large.
@@ -226,6 +249,7 @@ _BITS = 1023
 
 def plain(value: Any) -> Any:
     """A value that can be sent: a number or text as it is, else what it is."""
+    value = _number(value)
     if type(value) is int and value.bit_length() > _BITS:
         digits = int(value.bit_length() * 0.30103) + 1  # log10(2)
         return f"an int of about {digits:,} digits"
@@ -234,16 +258,24 @@ def plain(value: Any) -> Any:
     return f"a {type(value).__name__}"
 
 
+def _values(out: Any) -> list[Any]:
+    return list(out) if isinstance(out, (tuple, list)) else [out]
+
+
 def _tensors(out: Any) -> list[Tensor]:
-    values = out if isinstance(out, (tuple, list)) else (out,)
-    return [one for one in values if isinstance(one, Tensor)]
+    return [one for one in _values(out) if isinstance(one, Tensor)]
 
 
-def _same(before: list[Tensor], after: list[Tensor]) -> bool:
-    return len(before) == len(after) and all(
-        a.shape == b.shape
-        and (a.is_meta or torch.allclose(a, b.detach().to(a), 1e-3, 1e-4, True))
-        for a, b in zip(before, after, strict=True)
+def _same(before: Any, after: Any) -> bool:
+    pairs = _values(before), _values(after)
+    return len(pairs[0]) == len(pairs[1]) and all(map(_alike, *pairs))
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return repr(_plain(a)) == repr(_plain(b))  # NaN is like NaN
+    return a.shape == b.shape and (
+        a.is_meta or torch.allclose(a, b.detach().to(a), 1e-3, 1e-4, True)
     )
 
 

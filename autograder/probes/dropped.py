@@ -55,7 +55,7 @@ def _dropped(
     """Where one sublayer's branch drops numbers, and which share."""
     weights = {name: one.float() for name, one in x["weights"].items()}
     made.load_state_dict(weights, strict=False)
-    for name, parameter in made.named_parameters():
+    for name, parameter in made.named_parameters(remove_duplicate=False):
         if name.startswith(other):
             parameter.zero_()
     generator = torch.Generator().manual_seed(x["seed"])

@@ -52,7 +52,7 @@ def _quieten(made: nn.Module, weights: Mapping[str, Tensor]) -> None:
     if not blocks:
         return
     with torch.no_grad():
-        for name, parameter in made.named_parameters():
+        for name, parameter in made.named_parameters(remove_duplicate=False):
             part, _, rest = name.partition(".")
             beyond = part == "blocks" and rest.split(".")[0] not in blocks
             if beyond or name == "head.bias":

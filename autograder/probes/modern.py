@@ -26,7 +26,7 @@ def llama(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:
     def quiet(*given: Any) -> Any:
         made = theirs(*given)
         if isinstance(made, nn.Module):
-            for name, parameter in made.named_parameters():
+            for name, parameter in made.named_parameters(remove_duplicate=False):
                 if ".W_" in name and name.endswith(".bias"):
                     found.append(name)
                     nn.init.zeros_(parameter)
@@ -104,8 +104,11 @@ def loading(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:
     seen: dict[str, Any] = {"kind": "a model"} | named(facts)
     if args["refused"]:
         return seen
-    own = {name: p.detach().clone() for name, p in model.named_parameters()}
-    return seen | {f"out.{name}": own.get(name) for name in args["asked"]}
+    own = dict(model.named_parameters(remove_duplicate=False))
+    return seen | {
+        f"out.{name}": own[name].detach().clone() if name in own else None
+        for name in args["asked"]
+    }
 
 
 def _state(shapes: Mapping[str, list[int]], numbers: Tensor) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 #: The parameters of a MiniGPT; others are its author's own business.
 _NAMES = re.compile(
@@ -30,12 +30,16 @@ def mini_gpt(parts: Mapping[str, Any], weights: Tensor, max_seq: int) -> Any:
     model.to(device=weights.device, dtype=weights.dtype)
     left = weights
     with torch.no_grad():
-        for name, parameter in sorted(model.named_parameters()):
-            if not _NAMES.fullmatch(name):
-                continue
+        for name, parameter in _named(model):
             values, left = left[: parameter.numel()], left[parameter.numel() :]
             parameter.copy_(_scaled(name, values.view_as(parameter)))
     return model
+
+
+def _named(model: nn.Module) -> list[tuple[str, Tensor]]:
+    """The parameters in their names' order, though they may have further names."""
+    named = model.named_parameters(remove_duplicate=False)
+    return sorted((name, one) for name, one in named if _NAMES.fullmatch(name))
 
 
 def _scaled(name: str, values: Tensor) -> Tensor:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torch import Tensor
+
+from autograder import compare
 from autograder.compare import HALF
 from autograder.definition import Exercise
 from autograder.symptoms.flow import tell_device, tell_gradient, tell_refusal
@@ -43,12 +46,40 @@ def general(
     several = str(first.expected["kind"])[0].isdigit() and judge.exercise.returns
     if found.mistake == "result-form" and several:
         message += f" Return {', '.join(judge.exercise.returns)}, in this order."
+    if found.mistake in (None, "wrong-value", "partly-right"):
+        earlier = _earlier(seen, first)
+        if earlier:
+            message += (
+                f" It is what your code gives in the case “{earlier}”, too, where it "
+                "is right: an argument has no effect, or what was kept from that call "
+                "is given back (a cache whose key is not all of the arguments)."
+            )
     if found.mistake == "constant-factor" and not _everywhere(wrong, message):
         message = message.replace("in every place", "in every place of this case")
     if first.trial.dtype in HALF and first.faults[0].kind in ("value", "finite"):
         message += _HALF
     where = _where(judge.exercise, seen, wrong)
     return Diagnosis(found.mistake, f"{message} {where}".strip())
+
+
+def _earlier(seen: list[Evidence], first: Evidence) -> str:
+    """An earlier case with this very result, which was right there."""
+    key = first.faults[0].key
+    given = first.actual.get(key)
+    for one in _base(seen):
+        if one is first:
+            return ""
+        off = compare.value_off(one.actual.get(key), given, 1e-9)
+        if not one.faults and _told(given) and off <= 1:
+            return one.trial.name
+    return ""
+
+
+def _told(value: object) -> bool:
+    """Whether a result is so much of its own that it doesn't come twice by chance."""
+    if isinstance(value, Tensor):
+        return len(value.unique()) > (1 if value.numel() > 16 else 2)
+    return len(str(value)) > 2
 
 
 #: Half precision is judged last, so float32 was right before.

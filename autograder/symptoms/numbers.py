@@ -68,18 +68,18 @@ def _facts(first: Evidence) -> Diagnosis:
 def tell_value(first: Evidence, fault: Fault) -> Diagnosis:
     if compare.is_fact(fault.key):
         return _facts(first)
-    if not isinstance(fault.expected, Tensor):
-        return Diagnosis(
-            "wrong-value",
-            f"Your code returns {form_of(fault.actual)}, expected is "
-            f"{form_of(fault.expected)}{_call(first)}.",
-        )
     if first.actual.get("again") is False and first.expected.get("again"):
         return Diagnosis(
             "differs-when-repeated",
             "The numbers are not the expected ones, and called a second time your code "
             "gives others again: something is drawn at random (a dropout?), kept "
             "between calls, or never written into a torch.empty.",
+        )
+    if not isinstance(fault.expected, Tensor):
+        return Diagnosis(
+            "wrong-value",
+            f"Your code returns {form_of(fault.actual)}, expected is "
+            f"{form_of(fault.expected)}{_call(first)}.",
         )
     unused = _unused(first)
     if unused:

@@ -209,8 +209,9 @@ SHARES = [
     ),
     Mistake(
         "epsilon-lost-in-half",
-        "A row of zeros is divided by its sum plus 1e-9, which is 0 in float16: 0/0 = "
-        "NaN. Set the rows that may attend nothing to zero instead.",
+        "In float16 the rows that may attend nothing become NaN: there 1e-9 is 0, so a "
+        "sum of 0 stays 0, and -1e9 is -inf, and a softmax of -inf alone is 0/0. Set "
+        "those rows to zero instead.",
         wrong=by_small_sum,
     ),
     Mistake(
