@@ -86,7 +86,9 @@ class _Body:
         self.size += tensor.numel() * tensor.dtype.itemsize
         _check_lengths(0, self.size, self.limit)
         flat = tensor.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
-        self.buffers.append(flat.contiguous().view(torch.uint8).numpy().data)
+        # contiguous() leaves a single number the stride of the row that it is from.
+        flat = flat.contiguous().as_strided(flat.shape, (1,))
+        self.buffers.append(flat.view(torch.uint8).numpy().data)
 
 
 def _encode(value: Any, body: _Body, depth: int) -> Any:
