@@ -211,10 +211,14 @@ def alike_gradients(
     )
 
 
-#: The ways in which torch says that two axes which meet have different sizes.
-_UNEQUAL = re.compile(
-    r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
-    r"|has size (\d+) for operand \d+ which does not broadcast with .* size (\d+)"
+#: How torch says that two tensors can't be put side by side, place by place.
+_SIDE_BY_SIDE = re.compile(
+    r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at (.*)"
+)
+
+#: How a product says that the two axes it sums over have different sizes.
+_SUMMED_OVER = re.compile(
+    r"has size (\d+) for operand \d+ which does not broadcast with .* size (\d+)"
     r"|cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)"
     r"|to be: \[\d+, (\d+)\] but got: \[\d+, (\d+)\]"
 )
@@ -222,13 +226,17 @@ _UNEQUAL = re.compile(
 
 def _same_error(one: Any, other: Any) -> bool:
     """Whether two exceptions tell of the same: in the same words, or of the same two
-    sizes that don't fit, where `@`, einsum and a sum have words of their own."""
+    sizes, which `a * b` and `b * a` say in another order, and which `@`, `linear` and
+    einsum say in words of their own."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return one is other
     texts = str(one.get("message")), str(other.get("message"))
     if texts[0] == texts[1] and str(one.get("type")) == str(other.get("type")):
         return True
-    a, b = map(_UNEQUAL.search, texts)
+    a, b = map(_SIDE_BY_SIDE.search, texts)
+    if a is not None and b is not None:
+        return sorted(a.groups()) == sorted(b.groups())
+    a, b = map(_SUMMED_OVER.search, texts)
     if a is None or b is None or a.lastindex == b.lastindex:
         return False
     sizes = [sorted(size for size in found.groups() if size) for found in (a, b)]

@@ -49,6 +49,8 @@ def diagnose(
     near = known(judge, _around(seen, first), wrong[:1], stage) if telling else ()
     if len(near) > 1 and ("error" in first.actual or not _real(first)):
         near = ()  # where one of two raises, nothing shows the other
+    if near and _by_chance(judge, near, wrong, stage):
+        near = ()
     if near:
         what = "gradients are" if stage == "gradients" else "result is"
         text = " ".join(one.message for one in near)
@@ -90,6 +92,24 @@ def _real(one: Evidence) -> bool:
         isinstance(value, Tensor) and value.is_floating_point()
         for value in compare.outputs(one.expected).values()
     )
+
+
+def _by_chance(
+    judge: Judge, named: Named, wrong: Sequence[Evidence], stage: str
+) -> bool:
+    """Whether a mistake explains a few whole numbers, as many a wrong formula does,
+    and not the largest result that is wrong."""
+    first, largest = wrong[0], max(wrong, key=_numel)
+    few = not _real(first) and "error" not in first.actual and _numel(first) < 16
+    if not few or largest is first:
+        return False
+    return not _matches(judge, named, [largest], [largest], stage)
+
+
+def _numel(one: Evidence) -> int:
+    """How many numbers are expected."""
+    values = compare.outputs(one.expected).values()
+    return sum(value.numel() for value in values if isinstance(value, Tensor))
 
 
 def known(

@@ -224,8 +224,26 @@ class Grading:
             f"With the reference in the place of your {names}, this exercise is right: "
             "the mistake comes from there."
         )
-        found = (*verdict.diagnosis, Diagnosis("from-an-earlier-part", message))
-        return replace(verdict, diagnosis=found)
+        there = self._known_there(verdict, guilty)
+        blame = Diagnosis("from-an-earlier-part", message)
+        return replace(verdict, diagnosis=(*verdict.diagnosis, *there, blame))
+
+    def _known_there(
+        self, verdict: Verdict, guilty: Collection[str]
+    ) -> list[Diagnosis]:
+        """The mistake in the part that is to blame, where it has no name here."""
+        known = {one.id for one in self.exercise.mistakes}
+        if len(guilty) != 1 or known & {one.mistake for one in verdict.diagnosis}:
+            return []
+        (name,) = guilty
+        part = Grading(self.server, self.submission, EXERCISES[name], self.options)
+        found = part.verdict().diagnosis
+        known = {one.id for one in EXERCISES[name].mistakes}
+        return [
+            Diagnosis(one.mistake, f"In your `{name}`: {one.message}")
+            for one in found
+            if one.mistake in known
+        ]
 
     def _spared(self, file: SourceFile, guilty: Collection[str]) -> Verdict:
         """The verdict with the references in the place of parts that end the process:

@@ -273,7 +273,7 @@ def _same(before: Any, after: Any) -> bool:
 
 def _alike(a: Any, b: Any) -> bool:
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
-        return repr(_plain(a)) == repr(_plain(b))  # NaN is like NaN
+        return repr(plain(a)) == repr(plain(b))  # NaN is like NaN
     return a.shape == b.shape and (
         a.is_meta or torch.allclose(a, b.detach().to(a), 1e-3, 1e-4, True)
     )

@@ -36,6 +36,11 @@ def _very_negative(num_heads: int, n: int) -> Tensor:
     return bias(num_heads, n).masked_fill(future, -1e9)  # type: ignore[no-any-return]
 
 
+def _slopes_by_key(num_heads: int, n: int) -> Tensor:
+    i, j = torch.arange(n)[:, None], torch.arange(n)
+    return -slopes(num_heads) * (i - j).clamp(min=0)  # type: ignore[no-any-return]
+
+
 #: How the bias goes wrong around the slopes.
 BIASES = [
     Mistake(
@@ -131,6 +136,12 @@ BIASES = [
         "first-slope-for-all",
         "Every head has the slope of the first one; each has its own.",
         used=lambda s: s[:1].expand_as(s),
+    ),
+    Mistake(
+        "slopes-along-the-keys",
+        "The slopes, (h,), line up with the last axis, the keys; give them two more "
+        "axes, so that each head has its own table: slopes[:, None, None].",
+        wrong=_slopes_by_key,
     ),
     Mistake(
         "heads-last",

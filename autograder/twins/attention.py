@@ -163,6 +163,7 @@ def attend(
     weaken: Callable[[Tensor, Tensor], Tensor] = lambda weights, Q: weights,
     drop: float = 0.0,
     causal: bool = False,
+    late_fill: float = 0.0,
     mix: Callable[[Tensor, Tensor, Tensor], Tensor] = weigh,
     gives: str = "output weights",
     **switches: Any,
@@ -179,13 +180,14 @@ def attend(
         scores = scores.masked_fill(blocked(mask), fill)
     weights = weaken(squash(scores), Q)
     if mask is not None and late:
-        weights = weights.masked_fill(blocked(mask), 0.0)
+        weights = weights.masked_fill(blocked(mask), late_fill)
     weights = F.dropout(weights, drop) if drop else weights
     made = {
         "output": mix(weights, K, V),
         "weights": weights,
         "scores": scores,
         "unmasked": unmasked,
+        "mixed": mix(scores, K, V),
     }
     return tuple(made[name] for name in gives.split())
 
@@ -233,6 +235,18 @@ WEIGHTS = [
         "The exponentials are divided by a sum that has lost its axis: it needs "
         "keepdim=True.",
         squash=lambda scores: scores.exp() / scores.exp().sum(dim=-1),
+    ),
+    Mistake(
+        "softmax-twice",
+        "The softmax is taken twice, the second time of the weights, which flattens "
+        "them: once is right.",
+        squash=lambda scores: scores.softmax(dim=-1).softmax(dim=-1),
+    ),
+    Mistake(
+        "divided-by-the-sum-of-scores",
+        "The scores are divided by their sum, without exp: some are negative, so these "
+        "are no shares. Take the softmax.",
+        squash=lambda scores: scores / scores.sum(dim=-1, keepdim=True),
     ),
     Mistake(
         "not-divided-by-the-sum",
@@ -290,6 +304,12 @@ MASKS = [
         fill=-1.0,
     ),
     Mistake(
+        "blocked-scores-very-high",
+        "Blocked scores become very large (1e9, finfo.max), the wrong sign, so blocked "
+        "keys get all the weight: fill in -inf, which gets none.",
+        fill=1e4,  # which half precision has, too
+    ),
+    Mistake(
         "blocked-scores-highest",
         "Blocked scores become +inf, the wrong sign, and the softmax turns them into "
         "NaN; it is -inf that gets weight 0.",
@@ -325,6 +345,13 @@ MASKS = [
         "block the scores before it.",
         late=True,
     ),
+    Mistake(
+        "infinity-after-softmax",
+        "Blocked keys get -inf after the softmax, as their weight, and the output is "
+        "NaN or infinite: fill it into the scores, before the softmax.",
+        late=True,
+        late_fill=-torch.inf,
+    ),
 ]
 
 #: What goes wrong with the values, or with what is given back.
@@ -334,6 +361,12 @@ RESULTS = [
         "The weights are transposed before they meet the values: the output is "
         "weights @ V.",
         mix=lambda weights, K, V: weights.mT @ V,
+    ),
+    Mistake(
+        "scores-mixed",
+        "The output is made with the scores; the weights, which come out of the "
+        "softmax, mix the values: weights @ V.",
+        gives="mixed weights",
     ),
     Mistake(
         "keys-mixed",

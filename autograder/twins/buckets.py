@@ -139,6 +139,12 @@ BUCKETS = [
         offset_of=lambda buckets: buckets,
     ),
     Mistake(
+        "offset-halved-twice",
+        "The offset of positive distances is num_buckets / 4, half of what is left "
+        "once num_buckets is halved; it is half of num_buckets as given.",
+        offset_of=lambda buckets: buckets // 4,
+    ),
+    Mistake(
         "offset-one-too-small",
         "The offset of positive distances is one too small; it is num_buckets // 2.",
         offset_of=lambda buckets: buckets // 2 - 1,

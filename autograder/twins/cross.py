@@ -80,7 +80,7 @@ CROSSED = [
     *CUTS,
     *JOINS,
     *without(LAYER, "causal-always"),
-    *EXCHANGED,
+    *without(EXCHANGED, "projections-cut-by-head"),
     Mistake(
         "q-and-k-exchanged",
         "W_q and W_k are swapped: Q is made with W_k and K with W_q.",

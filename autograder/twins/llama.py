@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 import solutions.modern as solutions
 from autograder.definition import Mistake
-from autograder.twins.attention import MASKS, SCORES
+from autograder.twins.attention import MASKS, SCORES, WEIGHTS
 from autograder.twins.blocks import (
     Change,
     Norm,
@@ -86,7 +86,13 @@ def llama(
         "share_v": after_turning("v", share_v),
     }
     sublayers: dict[str, Change] = {
-        "a": lambda x: heads_attend(module.attn, x, mask, **shares, **switches),
+        "a": lambda x: heads_attend(
+            module.attn,
+            rotated(x, at) if turned == "x" else x,
+            mask,
+            **shares,
+            **switches,
+        ),
         "f": lambda x: feed(module.ff, x),
     }
     return chain(
@@ -119,6 +125,12 @@ def across_heads(heads: Tensor, at: Tensor) -> Tensor:
     B, h, T, d_k = heads.shape
     features = heads.transpose(1, 2).reshape(B, T, h * d_k)
     return rotate(features, at).view(B, T, h, d_k).transpose(1, 2)
+
+
+def by_head(heads: Tensor, at: Tensor) -> Tensor:
+    """The rotation along the wrong axis: position 0, 1, 2 … for head 0, 1, 2 …"""
+    number = torch.arange(heads.shape[1], device=heads.device)
+    return rotate(heads.transpose(1, 2), number).transpose(1, 2)
 
 
 def with_base(base: float) -> Rotation:
@@ -213,6 +225,20 @@ TURNED = [
         "each head turns at other speeds: cut into heads first, then turn each head's "
         "d_k features.",
         rotated=across_heads,
+    ),
+    Mistake(
+        "turned-by-head",
+        "The rotation goes by the heads' axis: the angle follows the number of the "
+        "head, not the position. Turn (B, h, T, d_k), after axes 1 and 2 are "
+        "exchanged.",
+        rotated=by_head,
+    ),
+    Mistake(
+        "turned-before-the-projections",
+        "The rotation comes before the projections: the block turns norm1(x), and W_q "
+        "and W_k then mix the turned features. Turn queries and keys, once their heads "
+        "are cut.",
+        turned="x",
     ),
     Mistake(
         "base-500000",
@@ -341,6 +367,7 @@ LLAMA = [
     *chosen(JOINS, "joined-by-reshape"),
     *chosen(LAYER, "divided-by-root-d_model", "no-output-projection"),
     *chosen(SCORES, "unscaled-scores", "divided-by-d_k"),
+    *chosen(WEIGHTS, "softmax-over-queries", "softmax-over-axis-1"),
     *chosen(
         MASKS, "blocked-scores-zero", "blocked-too-low-for-half", "mask-after-softmax"
     ),

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 
 from autograder.definition import Mistake
-from autograder.twins.blocks import back
+from autograder.twins.blocks import back, encoder
 from autograder.twins.built import BUILT
+from autograder.twins.rows import chosen
+from autograder.twins.wirings import WRITTEN_OUT
 
 Stack = Callable[[Any, Tensor, Tensor | None], Tensor]
 
@@ -66,6 +68,29 @@ def masked_once(model: Any, x: Tensor, mask: Tensor | None) -> Tensor:
     for i, block in enumerate(model.blocks):
         x = block(x, mask if i == 0 else None)
     return x
+
+
+def per_sequence(model: Any, tokens: Tensor) -> Tensor:
+    texts = torch.arange(tokens.shape[0], device=tokens.device)
+    vectors: Tensor = model.pos_embed(texts)[:, None]
+    return vectors
+
+
+def placed_again(model: Any, x: Tensor, mask: Tensor | None) -> Tensor:
+    for block in model.blocks:
+        x = block(x + model.pos_embed.weight[: x.shape[1]], mask)
+    return x
+
+
+def attending(**switches: Any) -> Stack:
+    """Blocks whose attention has these slips."""
+
+    def run(model: Any, x: Tensor, mask: Tensor | None) -> Tensor:
+        for block in model.blocks:
+            x = encoder(block, x, mask, **switches)
+        return x
+
+    return run
 
 
 def logits_of(
@@ -167,6 +192,19 @@ EMBEDDED = [
         "Every token gets the vector of position 0; the positions are 0 to T - 1, "
         "torch.arange(T).",
         placed=at(lambda tokens: torch.zeros_like(counted(tokens))),
+    ),
+    Mistake(
+        "position-per-sequence",
+        "Each text of the batch gets one position, the same for all its tokens "
+        "(tokens.shape[0] is counted); positions run along axis 1, "
+        "torch.arange(tokens.shape[1]).",
+        placed=per_sequence,
+    ),
+    Mistake(
+        "positions-in-every-block",
+        "The positions are added again before every block; once is right, to the token "
+        "embeddings, since the residual stream carries them on.",
+        run=placed_again,
     ),
     Mistake(
         "positions-from-the-end",
@@ -332,4 +370,21 @@ STACKED = [
     ),
 ]
 
-MINIGPT = [*MASKED, *EMBEDDED, *STACKED, *BUILT]
+#: Slips of attention, which a model shows that has its blocks written out.
+INSIDE = [
+    Mistake(row.id, row.message, run=attending(**row.switches))
+    for row in chosen(
+        WRITTEN_OUT,
+        "joined-by-reshape",
+        "cut-by-view",
+        "divided-by-root-d_model",
+        "unscaled-scores",
+        "softmax-over-queries",
+        "softmax-over-axis-1",
+        "blocked-scores-zero",
+        "mask-added",
+        "mask-after-softmax",
+    )
+]
+
+MINIGPT = [*MASKED, *EMBEDDED, *STACKED, *INSIDE, *BUILT]

@@ -16,8 +16,10 @@ from autograder.twins.heads import (
     along,
     as_they_are,
     cut,
+    cut_dealt_out,
     cut_not_moved,
     join,
+    join_dealt_out,
     tiled,
 )
 
@@ -35,7 +37,8 @@ def heads_attend(
     share_q: Callable[[Tensor, int], Tensor] = lambda Q, groups: Q,
     share_k: Callable[[Tensor, int], Tensor] = lambda K, groups: K,
     share_v: Callable[[Tensor, int], Tensor] = lambda V, groups: V,
-    mask_seen: Turn = as_they_are,
+    by_head: bool = False,
+    mask_seen: Callable[[Tensor, Tensor], Tensor] = lambda mask, Q: mask,
     causal: bool = False,
     join: Turn = join,
     last: Callable[[Any, Tensor], Any] = lambda module, x: module.W_o(x),
@@ -58,10 +61,16 @@ def heads_attend(
             "qkv", made_with, reads, counts, strict=True
         )
     }
+    if by_head:
+        made = [
+            layers[name](given[whose]) for name, whose in zip("qkv", reads, strict=True)
+        ]
+        parts = cut(torch.cat(made, dim=-1), num_heads).chunk(3, dim=-1)
+        cuts = dict(zip("qkv", parts, strict=True))
     K = share_k(cuts["k"], num_heads // kv_heads)
     V = share_v(cuts["v"], num_heads // kv_heads)
     if mask is not None:
-        mask = mask_seen(mask)
+        mask = mask_seen(mask, cuts["q"])
     if causal:
         shape = (x.shape[1], given["m"].shape[1])
         back = torch.ones(shape, dtype=torch.bool, device=x.device).tril()
@@ -77,6 +86,20 @@ def grouped(module: Any, x: Tensor, mask: Tensor | None = None, **switches: Any)
     """The twin of GroupedQueryAttention: heads share keys and values."""
     right = {"share_k": along(1), "share_v": along(1)}
     return heads_attend(module, x, mask, **(right | switches))
+
+
+def mask_tiled(mask: Tensor, Q: Tensor) -> Tensor:
+    """The mask that heads meet which lie sequence after sequence in one axis."""
+    if mask.dim() < 4 or mask.shape[1] != 1:
+        return mask
+    wide = mask.expand(Q.shape[0], Q.shape[1], *mask.shape[2:])
+    return wide.transpose(0, 1).reshape(wide.shape)
+
+
+def unfolded(x: Tensor) -> Tensor:
+    """Heads and batch, taken apart as if the heads came first."""
+    B, h, *rest = x.shape
+    return x.reshape(h, B, *rest).transpose(0, 1)
 
 
 def first_for_all(x: Tensor, groups: int) -> Tensor:
@@ -142,7 +165,34 @@ LAYER = [
         "mask-given-an-axis",
         "The mask gets an axis for the heads, but it is broadcastable to (B, h, T, T) "
         "as it comes: use it as it is.",
-        mask_seen=lambda mask: mask.unsqueeze(1),
+        mask_seen=lambda mask, Q: mask.unsqueeze(1),
+    ),
+    Mistake(
+        "mask-tiled-over-the-heads",
+        "Heads and batch share an axis, sequence after sequence, but the mask is tiled "
+        "along it (repeat), so heads meet another sequence's mask. Repeat each "
+        "sequence's mask for its heads: repeat_interleave(num_heads, dim=0).",
+        mask_seen=mask_tiled,
+    ),
+    Mistake(
+        "unfolded-in-the-other-order",
+        "Heads and batch were folded into one axis, heads first, and are taken apart "
+        "as if the batch came first: sequences mix. Unfold in the order of the fold.",
+        join=lambda x: join(x.transpose(0, 1).reshape(x.shape)),
+    ),
+    Mistake(
+        "unfolded-heads-first",
+        "Heads and batch were folded into one axis, batch first, and are taken apart "
+        "as if the heads came first: sequences mix. Unfold in the order of the fold.",
+        join=lambda x: join(unfolded(x)),
+    ),
+    Mistake(
+        "heads-dealt-out",
+        "The heads take every num_heads-th feature, and are joined the same way, C as "
+        "(d_k, h) both times; here head i is the i-th slice: cut and join C as "
+        "(h, d_k), or the weights belong to other heads.",
+        cut=cut_dealt_out,
+        join=join_dealt_out,
     ),
 ]
 
@@ -174,6 +224,12 @@ EXCHANGED = [
         "num_heads says. Cut the features into heads first.",
         cut=lambda x, num_heads: x[:, None],
     ),
+    Mistake(
+        "projections-cut-by-head",
+        "Q, K and V lie one behind the other, (B, T, 3C), but are cut as if each "
+        "head's three lay together: chunk(3, dim=-1) first, then cut the heads.",
+        by_head=True,
+    ),
 ]
 
 #: Rows of attention that show in a layer's output, each in its own way.
@@ -194,9 +250,16 @@ INHERITED = [
         scale=lambda Q, K: Q.shape[1] ** -0.5,
     ),
     *without(WEIGHTS, "logarithm"),
-    *MASKS,
+    *without(MASKS, "blocked-scores-highest", "infinity-after-softmax"),
+    Mistake(
+        "blocked-infinite",
+        "Where a key is blocked the result is NaN: +inf is filled in, the wrong sign, "
+        "or -inf comes after the softmax. It is -inf, in the scores, before it.",
+        fill=torch.inf,
+    ),
     *without(
         RESULTS,
+        "scores-mixed",  # no softmax
         "keys-mixed",
         "results-exchanged",
         "scores-returned",
@@ -234,8 +297,9 @@ SHARED = [
     ),
     Mistake(
         "not-repeated",
-        "Keys or values keep their num_kv_heads heads, which don't meet the num_heads "
-        "query heads: repeat both, each head `groups` times, along the heads' axis, 1.",
+        "Keys or values still have num_kv_heads heads where they meet the num_heads "
+        "query heads, not repeated or along another axis: repeat each head `groups` "
+        "times, along the heads' axis, 1 in (B, h_kv, T, d_k).",
         share_k=lambda K, groups: K,
         share_v=lambda V, groups: V,
     ),

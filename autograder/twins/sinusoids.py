@@ -71,6 +71,12 @@ def _frequency_for_max_seq(max_seq: int, d_model: int) -> Any:
     return sinusoids(max_seq, d_model, of_sine=lambda i, d: -2 * i / max_seq)
 
 
+def _power_upside_down(max_seq: int, d_model: int) -> Tensor:
+    exponents = torch.arange(0, d_model, 2) / d_model
+    angles = torch.arange(max_seq)[:, None] * exponents**1e-4
+    return woven(angles.sin(), angles.cos())
+
+
 #: How sinusoids go wrong.
 SINUSOIDS = [
     Mistake(
@@ -123,6 +129,12 @@ SINUSOIDS = [
         "exponent-not-divided",
         "The exponent 2i is not divided by d_model; it should be 2i/d_model.",
         of_sine=lambda i, d: -2 * i,
+    ),
+    Mistake(
+        "base-and-exponent-exchanged",
+        "Base and exponent are exchanged, (2i/d_model) to the power of 1/10000, so all "
+        "pairs but the first turn alike; it is 1/10000 to the power of 2i/d_model.",
+        wrong=_power_upside_down,
     ),
     Mistake(
         "exponent-divided-by-max-seq",

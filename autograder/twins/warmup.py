@@ -146,6 +146,12 @@ COMPARE = [
         wrong=lambda x, y: (x * y).sum(dim=-1),
     ),
     Mistake(
+        "summed-over-rows",
+        "The sum runs over the rows of x and y, so the result is (..., d, d); it "
+        "should run over d, the numbers of a row: x @ y.mT.",
+        wrong=lambda x, y: x.mT @ y,
+    ),
+    Mistake(
         "not-summed",
         "The products are there, but the axis d is still in the result: sum over it.",
         wrong=lambda x, y: x[..., :, None, :] * y[..., None, :, :],
@@ -218,6 +224,12 @@ MIX = [
         "The result is divided by the sum of the weights, a weighted mean; a weighted "
         "sum isn't divided by anything, whatever the weights add up to.",
         weigh=lambda weights: weights / weights.sum(dim=-1, keepdim=True),
+    ),
+    Mistake(
+        "averaged-without-keepdim",
+        "The weights are divided by their sum, which isn't asked for, and without "
+        "keepdim=True it lines up with the wrong axis: weights @ values and no more.",
+        weigh=lambda weights: weights / weights.sum(dim=-1),
     ),
     Mistake(
         "last-value-left-out",
