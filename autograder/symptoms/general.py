@@ -78,7 +78,8 @@ def _earlier(seen: list[Evidence], first: Evidence) -> str:
 def _told(value: object) -> bool:
     """Whether a result is so much of its own that it doesn't come twice by chance."""
     if isinstance(value, Tensor):
-        return len(value.unique()) > (1 if value.numel() > 16 else 2)
+        different = set(value.flatten().tolist())
+        return len(different) > (1 if value.numel() > 16 else 2)
     return len(str(value)) > 2
 
 
