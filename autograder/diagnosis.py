@@ -7,15 +7,18 @@ matches one failing trial only, the message says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from autograder import compare, symptoms
+from autograder.definition import Mistake
 from autograder.example import smallest
 from autograder.faults import place_of
 from autograder.pairs import LIKELIEST, Named, likeliest, plausible
+from autograder.symptoms.form import some
 from autograder.trials import Runner
 from autograder.verdict import Diagnosis, Example
 
@@ -40,7 +43,7 @@ def diagnose(
     first = wrong[0]
     if stage == "device":  # there are no numbers there to compare
         return [symptoms.general(judge, runner, seen, wrong, stage)], None
-    named = known(judge, trials, wrong, stage)
+    named = known(judge, trials, wrong, stage) or of_eps(judge, trials, wrong, stage)
     if named:
         example = smallest(judge, runner, first, named) if stage == "values" else None
         whole = stage in ("values", "gradients")
@@ -86,10 +89,10 @@ def _telling(one: Evidence) -> bool:
 
 
 def _real(one: Evidence) -> bool:
-    """Whether real numbers are expected: of a few whole ones, or of True and False, two
-    mistakes together can make nearly anything."""
+    """Whether several real numbers are expected: of a few whole ones, of True and
+    False, or of a lone number, two mistakes together can make nearly anything."""
     return any(
-        isinstance(value, Tensor) and value.is_floating_point()
+        isinstance(value, Tensor) and value.is_floating_point() and value.numel() > 1
         for value in compare.outputs(one.expected).values()
     )
 
@@ -134,6 +137,40 @@ def known(
         likely = likeliest(judge, likely, wrong[0], stage)
     matching = (pair for pair in likely if _matches(judge, pair, trials, wrong, stage))
     return next(matching, ())
+
+
+def of_eps(
+    judge: Judge, trials: Sequence[Evidence], wrong: Sequence[Evidence], stage: str
+) -> Named:
+    """Norms whose eps is another, as they say themselves, where that is all: some of
+    them, or with a number that no known mistake has."""
+    asked, has = (reply.get("eps") for reply in (wrong[0].expected, wrong[0].actual))
+    if stage == "refusals" or not isinstance(asked, dict) or not isinstance(has, dict):
+        return ()
+    other = {
+        name: has[name] for name in asked if has.get(name, asked[name]) != asked[name]
+    }
+    if not other:
+        return ()
+    told = some(f"`{name}.eps` is {eps:g}" for name, eps in other.items())
+    right = " and ".join(sorted({f"{asked[name]:g}" for name in other}))
+    found = Mistake(
+        "another-eps",
+        f"{told}; it should be {right}.",
+        wrong=partial(_with_eps, judge.exercise.reference, other),
+    )
+    judge.forget(found)
+    return (found,) if _matches(judge, (found,), trials, wrong, stage) else ()
+
+
+def _with_eps(
+    reference: Callable[..., Any], other: Mapping[str, float], *args: Any
+) -> Any:
+    """The reference, its norms' eps changed."""
+    made = reference(*args)
+    for name, eps in other.items():
+        made.get_submodule(name).eps = eps
+    return made
 
 
 def _matches(

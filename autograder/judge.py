@@ -71,6 +71,12 @@ class Judge:
             self._imitated[key] = answer.run(self.exercise.probe, asked)
         return self._imitated[key]
 
+    def forget(self, mistake: Mistake) -> None:
+        """Drop the replies of a mistake that is made anew for each answer."""
+        gone = [key for key in self._imitated if key[0] == mistake.id]
+        for key in gone:
+            del self._imitated[key]
+
     def look(self, trial: Trial, actual: Mapping[str, Any]) -> Evidence:
         """Note the faults of what came back in one of this judge's trials."""
         return self.weigh(trial, self.expected(trial), actual)

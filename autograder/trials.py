@@ -170,7 +170,9 @@ def _request(
         x["keeps"] = list(exercise.keeps)
         made = [name for name in exercise.constructor() if name in values]
         x["make"] = {name: _named(values.pop(name), sizes) for name in made}
-        x["weights"] = _weights(exercise, x["make"], seed, dtype)
+        treat = TREATED[str(values.pop("treated", ""))]
+        drawn = _weights(exercise, x["make"], seed, dtype)
+        x["weights"] = {name: treat(name, weight) for name, weight in drawn.items()}
     known = [name for name in exercise.parameters() if name in values]
     return x | _arguments(exercise, {name: values[name] for name in known})
 
@@ -188,6 +190,38 @@ def _arguments(exercise: Exercise, values: dict[str, Any]) -> dict[str, Any]:
         "args": values,
         "keywords": [name for name in values if order.index(name) > gap],
     }
+
+
+def _small(name: str, weight: Tensor) -> Tensor:
+    """Weights with which a post-norm block's eps shows, and which GELU it has: near -2
+    its exact form and its tanh form differ by half a per cent."""
+    if name.endswith("W_1.bias"):
+        return torch.full_like(weight, -2.0)
+    return weight * (1.0 if name.endswith("W_2.weight") else 0.05)
+
+
+def _quiet(name: str, weight: Tensor) -> Tensor:
+    """The same for pre-norm: little is added to a small stream before its last norm."""
+    if name.endswith("W_1.bias"):
+        return torch.full_like(weight, -2.0)
+    return weight * (0.01 if "W_o" in name or name.endswith("W_2.bias") else 1.0)
+
+
+def _whisper(name: str, weight: Tensor) -> Tensor:
+    """A stream that stays small up to the final norm of a model."""
+    if name.startswith("blocks."):
+        return weight * (0.1 if "norm" in name else 0.02)
+    return weight * (0.1 if "embed" in name else 1.0)
+
+
+#: What a case of a class may ask for as `treated`: how each weight is made, by its
+#: name, from what was drawn.
+TREATED: Mapping[str, Callable[[str, Tensor], Tensor]] = {
+    "": lambda name, weight: weight,
+    "small, hidden numbers near -2": _small,
+    "a quiet stream, hidden numbers near -2": _quiet,
+    "a small stream": _whisper,
+}
 
 
 def _weights(

@@ -45,8 +45,11 @@ EncoderBlock = Exercise(
         "a mask": X | {"mask": some("T T")},
         "a mask of 0 and 1, one row a sequence": X
         | {"mask": some("B 1 1 T", torch.int64)},
-        # Only here does the norms' eps of 1e-5 weigh.
-        "small numbers": {"x": normal("B T C", scale=0.01)},
+        # Only here does the norms' eps of 1e-5 weigh, and which GELU it is.
+        "small numbers": {
+            "x": normal("B T C", scale=0.01),
+            "treated": "a quiet stream, hidden numbers near -2",
+        },
     },
     properties=[order_of_tokens],
     twin=encoder,
@@ -196,10 +199,11 @@ DecoderBlock = Exercise(
         "as long as the source, a mask": ALIKE | {"memory_mask": some("n n")},
         "a mask of 0 and 1, one row a source": TWO
         | {"memory_mask": some("B 1 1 m", torch.int64)},
-        # Only here does the norms' eps of 1e-5 weigh.
+        # Only here does the norms' eps of 1e-5 weigh, and which GELU it is.
         "small numbers": {
             "x": normal("B n C", scale=0.01),
             "memory": normal("B m C", scale=0.01),
+            "treated": "a quiet stream, hidden numbers near -2",
         },
     },
     properties=[future_unseen, order_of_memory],

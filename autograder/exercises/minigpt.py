@@ -44,8 +44,11 @@ TransformerBlock = Exercise(
         "a mask": X | {"mask": some("T T")},
         "a mask of 0 and 1, one row a sequence": X
         | {"mask": some("B 1 1 T", torch.int64)},
-        # Only here does the norms' eps of 1e-5 weigh.
-        "small numbers": {"x": normal("B T C", scale=0.01)},
+        # Only here does the norms' eps of 1e-5 weigh, and which GELU it is.
+        "small numbers": {
+            "x": normal("B T C", scale=0.01),
+            "treated": "a quiet stream, hidden numbers near -2",
+        },
         "dropout in training": {"dropout": 0.3, "facts": "dropout"},
         "dropout left out": {"facts": "dropout"},
         "the defaults": {"facts": "defaults of a block"},
@@ -88,6 +91,11 @@ MiniGPT = Exercise(
     inputs={
         "how it is put together": {"tokens": TWO_TEXTS, "facts": "wiring"},
         "two texts": {"tokens": TWO_TEXTS},
+        # Only here does the final norm's eps of 1e-5 weigh.
+        "two texts, small numbers": {
+            "tokens": TWO_TEXTS,
+            "treated": "a small stream",
+        },
         "as long as max_seq": {
             "tokens": whole("B T", 0, 5),
             "vocab_size": 5,

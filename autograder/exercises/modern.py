@@ -83,6 +83,7 @@ LlamaBlock = Exercise(
         "no positions, small numbers, one key/value head": {
             "x": normal("2 5 C", scale=0.003),
             "num_kv_heads": 1,
+            "treated": "a quiet stream, hidden numbers near -2",
         },
         "how it is put together": {"facts": "biases"},
     },

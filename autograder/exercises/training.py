@@ -1,12 +1,13 @@
 """Chapter 10: tokens and training."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 import solutions.training as solutions
-from autograder.definition import Chapter, Exercise
+from autograder.definition import Chapter, Exercise, Mistake
 from autograder.inputs import Sizes, normal, whole
 from autograder.properties import same
 from autograder.twins.batches import BATCHES, batch
@@ -284,6 +285,24 @@ def certain(theirs: Theirs, x: Inputs) -> bool:
     return abs(float(found)) < 1e-4
 
 
+def no_ceiling(theirs: Theirs, x: Inputs) -> bool | Mistake:
+    """a token thought impossible costs as much as its logit says"""
+    logits, targets = torch.zeros(2, 3), torch.tensor([0, 0])
+    logits[:, 0] = -60.0
+    found = float(theirs(logits=logits, targets=targets))
+    if 5.0 < found < 50.0 and found == float(
+        theirs(logits=2 * logits, targets=targets)
+    ):
+        return Mistake(
+            "floor-in-the-log",
+            f"The loss stops at {found:.3g} where a token is thought impossible: a "
+            "small number inside the log, such as log(p + 1e-9) or a clamp, hides how wrong "
+            "the model is, and its gradient. Take log_softmax, or F.cross_entropy.",
+            wrong=solutions.next_token_loss,
+        )
+    return same(torch.tensor(found), torch.tensor(60.0 + math.log(2)), 1e-3)
+
+
 def any_height(theirs: Theirs, x: Inputs) -> bool:
     """a number added to all logits of a position changes nothing"""
     more = theirs(logits=x["logits"] + 5, targets=x["targets"])
@@ -331,7 +350,7 @@ next_token_loss = Exercise(
             "targets": tokens("B T"),
         },
     },
-    properties=[certain, any_height],
+    properties=[certain, any_height, no_ceiling],
     twin=surprise,
     mistakes=LOSSES,
     hints=[

@@ -16,8 +16,8 @@
 
 What comes back: `out` (or `out.0`, `out.1` … for several), `kind` of the result,
 `changed` inputs, `again` (the second call gave the same), `grad.NAME`, `called`
-families, `largest`, `parameters` (name to shape), `kept` attributes, `error` or
-`grad_error`.
+families, `largest`, `parameters` (name to shape), `kept` attributes, `eps` of the
+norms, `hidden` parameters, `error` or `grad_error`.
 """
 
 import os
@@ -68,14 +68,52 @@ def build(
     has = named_parameters(made, weights)
     shapes = {name: list(p.shape) for name, p in has.items()}
     if any(shapes.get(name) != list(w.shape) for name, w in weights.items()):
-        return {"kind": "module", "parameters": shapes}
+        hidden = _hidden(made)
+        return {"kind": "module", "parameters": shapes, "hidden": hidden}
     furnish(made, weights, x["dtype"], x["device"])
     if not x["args"]:
         return {"kind": "module", "parameters": shapes}
     has = named_parameters(made, weights)
     kept = {name: plain(getattr(made, name, None)) for name in x["keeps"]}
     seen = observe(made, x, {name: has[name] for name in weights})
-    return seen | {"parameters": shapes, "kept": kept}
+    return seen | {"parameters": shapes, "kept": kept, "eps": _eps(made)}
+
+
+def _eps(made: nn.Module) -> dict[str, float]:
+    """The eps of each norm, by its place in the module, where it keeps one."""
+    found = {}
+    for place, one in made.named_modules():
+        eps = getattr(one, "eps", None)
+        if eps is None and isinstance(one, nn.RMSNorm) and one.weight is not None:
+            eps = torch.finfo(one.weight.dtype).eps  # which it takes by itself
+        if isinstance(eps, (int, float)):
+            found[place] = float(eps)
+    return found
+
+
+def _hidden(made: nn.Module) -> dict[str, str]:
+    """What keeps parameters from being found under a name: by that name, what it is."""
+    found: dict[str, str] = {}
+    first: dict[int, str] = {}
+    known = set(made.modules())
+    for name, parameter in made.named_parameters(remove_duplicate=False):
+        other = first.setdefault(id(parameter), name)
+        if other != name:
+            found[name] = other
+    for place, module in made.named_modules():
+        for name, value in vars(module).items():
+            if name.startswith("_"):
+                continue
+            path = f"{place}.{name}" if place else name
+            inside = value.values() if isinstance(value, dict) else value
+            listed = isinstance(value, (list, tuple, dict))
+            if listed and any(
+                isinstance(m, nn.Module) and m not in known for m in inside
+            ):
+                found[path] = f"a plain {type(value).__name__}"
+            elif isinstance(value, Tensor) and value.is_floating_point():
+                found[path] = "a plain tensor"
+    return found
 
 
 def named_parameters(made: nn.Module, asked: Collection[str]) -> dict[str, Tensor]:

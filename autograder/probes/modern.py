@@ -38,18 +38,6 @@ def llama(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:
     return seen
 
 
-def _small(name: str, weight: Tensor) -> Tensor:
-    """Weights with which the norms' eps shows, and which GELU it is: near -2 its exact
-    form and its tanh form differ by half a per cent."""
-    if name.endswith("W_1.bias"):
-        return torch.full_like(weight, -2.0)
-    return weight * (1.0 if name.endswith("W_2.weight") else 0.05)
-
-
-#: What weights a case may ask for: by name, how each is made from what was drawn.
-_TREATED = {"small, hidden numbers near -2": _small}
-
-
 _DEFAULTS: dict[str, Callable[[Any], Any]] = {
     "vocab_size": lambda made: made.embed.weight.shape[0],
     "d_model": lambda made: made.embed.weight.shape[1],
@@ -61,15 +49,10 @@ _DEFAULTS: dict[str, Callable[[Any], Any]] = {
 
 
 def encoder(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:
-    """Results with the weights as drawn, or `treated`; or what the defaults are."""
-    args = dict(x["args"])
-    if args.pop("facts", ""):
+    """Results, or what the defaults are."""
+    if x["args"].get("facts", ""):
         return {"kind": "module"} | named(defaults(theirs, _DEFAULTS))
-    treat = _TREATED.get(args.pop("treated", ""))
-    if treat is not None:
-        weights = {name: treat(name, w) for name, w in x["weights"].items()}
-        x = x | {"weights": weights}
-    return build(theirs, x | {"args": args}, parts)
+    return build(theirs, x, parts)
 
 
 def loading(theirs: Theirs, x: dict[str, Any], parts: Parts) -> dict[str, Any]:

@@ -46,6 +46,8 @@ FORMS: Mapping[str, Form] = {
     "largest": _is(int),
     "parameters": lambda value: value is None or _named(_listed(_is(int)))(value),
     "kept": _named(_plain),
+    "eps": _named(_is(float)),
+    "hidden": _named(_text),
     "error": _error,
     "grad_error": _error,
 }

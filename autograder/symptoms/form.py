@@ -99,6 +99,11 @@ def tell_parameters(first: Evidence, fault: Fault) -> Diagnosis:
     missing = [name for name in wanted if name not in has]
     if missing:
         listed = some(f"`{name}`" for name in missing)
+        hidden = _told_hidden(missing, has, first.actual.get("hidden") or {})
+        if hidden:
+            return Diagnosis(
+                "parameter-missing", f"The module has no parameter {listed}: {hidden}"
+            )
         extra = [name for name in has if name not in wanted]
         also = some(f"`{name}`" for name in extra) or "none"
         return Diagnosis(
@@ -115,6 +120,32 @@ def tell_parameters(first: Evidence, fault: Fault) -> Diagnosis:
         f"The parameter `{name}` has the wrong shape, {wide}{got}, where {want} is "
         f"asked for ({_arguments(first)}).",
     )
+
+
+def _told_hidden(
+    missing: list[str], has: Mapping[str, object], hidden: Mapping[str, str]
+) -> str:
+    """Why torch doesn't find parameters under their names; empty if nothing tells."""
+    for name in missing:
+        if name in hidden:
+            return (
+                f"`{name}` is the same tensor as `{hidden[name]}`, since one module "
+                "stands under two names. Make a new one for each."
+            )
+    for name, kind in hidden.items():
+        asked = any(f"{one}.".startswith(f"{name}.") for one in missing)
+        if kind == "a plain tensor" and (asked or not has):
+            return (
+                f"`{name}` is {kind}, which is neither trained nor loaded. A parameter "
+                "is an nn.Parameter, or part of a layer such as nn.Linear."
+            )
+        if kind.startswith("a plain ") and kind != "a plain tensor":
+            return (
+                f"`{name}` is {kind}, whose modules torch doesn't see, so they are "
+                "neither trained nor loaded nor moved. Give each a name of its own, "
+                "as the contract has it; for several alike there is nn.ModuleList."
+            )
+    return ""
 
 
 def _arguments(first: Evidence) -> str:

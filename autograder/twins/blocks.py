@@ -358,6 +358,12 @@ INSIDE = [
         bend=F.relu,
     ),
     Mistake(
+        "tanh-approximation",
+        "The feed-forward network bends with GELU's tanh approximation; it should be "
+        "the exact GELU, as in FeedForward (F.gelu without approximate='tanh').",
+        bend=lambda x: F.gelu(x, approximate="tanh"),
+    ),
+    Mistake(
         "sigmoid-approximation",
         "The feed-forward network bends with x * sigmoid(1.702 x), the sigmoid "
         "approximation of GELU; it should be the exact GELU, as in FeedForward.",

@@ -303,7 +303,14 @@ NORMED = [
     ),
     *(
         Mistake(row.id, row.message, normed=rms_norms(**row.switches))
-        for row in chosen(RMS, "eps-outside-the-root", "weight-missing")
+        for row in chosen(
+            RMS,
+            "eps-outside-the-root",
+            "weight-missing",
+            "one-plus-weight",
+            "sum-for-mean",
+            "multiplied-by-the-root",
+        )
     ),
     *chosen(ENCODER, "norm1-for-both", "norms-exchanged", "norm-at-the-end"),
 ]
@@ -319,6 +326,8 @@ WIRED = [
         "norms-unused",
         "no-residual-attention",
         "no-residual-feed-forward",
+        "skip-from-the-normed-input-attention",
+        "skip-from-the-normed-input-feed-forward",
     ),
     *chosen(
         ENCODER,

@@ -58,6 +58,12 @@ def _above(
     return F.cross_entropy(logits[kept], targets[kept])
 
 
+def _but_zero(logits: Tensor, targets: Tensor, ignore_index: int = -100) -> Any:
+    return surprise(
+        logits, targets.masked_fill(targets == 0, ignore_index), ignore_index
+    )
+
+
 def _three_axes(logits: Tensor, targets: Tensor, ignore_index: int = -100) -> Any:
     _B, _T, _V = logits.shape
     return surprise(logits, targets, ignore_index)
@@ -124,6 +130,18 @@ LOSSES = [
         shift=lambda logits, targets: (logits[..., 1:, :], targets[..., :-1]),
     ),
     Mistake(
+        "last-position-dropped",
+        "The last position is dropped, logits[..., :-1, :] and targets[..., :-1]; the "
+        "targets are shifted already, so every position counts.",
+        shift=lambda logits, targets: (logits[..., :-1, :], targets[..., :-1]),
+    ),
+    Mistake(
+        "first-position-dropped",
+        "The first position is dropped, logits[..., 1:, :] and targets[..., 1:]; the "
+        "targets are shifted already, so every position counts.",
+        shift=lambda logits, targets: (logits[..., 1:, :], targets[..., 1:]),
+    ),
+    Mistake(
         "last-position-only",
         "Only the last position counts; the loss is the mean over all of them.",
         shift=lambda logits, targets: (logits[..., -1:, :], targets[..., -1:]),
@@ -144,6 +162,11 @@ LOSSES = [
         "zero-ignored",
         "Target 0 is ignored, whatever ignore_index is; 0 is a token like others.",
         ignored=lambda ignore_index: 0,
+    ),
+    Mistake(
+        "zero-ignored-too",
+        "Target 0 is ignored too, besides ignore_index; 0 is a token like others.",
+        wrong=_but_zero,
     ),
     Mistake(
         "negative-ignored",

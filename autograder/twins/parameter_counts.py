@@ -92,6 +92,12 @@ COUNTS = [
         keeps=lambda one: not one.requires_grad,
     ),
     Mistake(
+        "grad-for-requires_grad",
+        "Nothing is counted, always 0: before the first backward no parameter has a "
+        "`.grad`. Whether one is trained says p.requires_grad.",
+        keeps=lambda one: one.grad is not None,
+    ),
+    Mistake(
         "tied-counted-twice",
         "A tied (shared) tensor is counted twice, under each of its names; it counts "
         "once: model.parameters() gives each tensor once.",

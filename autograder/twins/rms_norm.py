@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from autograder.definition import Mistake
-from autograder.twins.norms import SHARED, over_n_twice, rms, times_n, unbiased
+from autograder.twins.norms import SHARED, over_n_twice, rms, same, times_n, unbiased
 
 
 def by_the_largest(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
@@ -55,6 +55,13 @@ RMS = [
         power=lambda x: x,
     ),
     *SHARED,
+    Mistake(
+        "square-of-the-mean",
+        "The mean is squared; it should be the mean of the squares: "
+        "x.square().mean(-1, keepdim=True).",
+        power=same,
+        divisor=lambda mean, eps: (mean.square() + eps).sqrt(),
+    ),
     Mistake(
         "length-over-n",
         "The length of x (its L2 norm) is divided by n; the root mean square is the "

@@ -304,6 +304,14 @@ RATES = [
         ends=lambda step, total: False,
     ),
     Mistake(
+        "rises-again-after-one-step",
+        "After total the cosine goes on and rises again, and where warmup = total, "
+        "max(1, total - warmup) leaves max_lr at step total; ask for step >= total "
+        "first, and return min_lr there.",
+        ends=lambda step, total: False,
+        part=lambda step, warmup, total: (step - warmup) / max(1, total - warmup),
+    ),
+    Mistake(
         "end-not-included",
         "At step total itself the cosine still holds (> for >=), which divides by 0 "
         "where warmup = total; from total on, the rate is min_lr.",

@@ -36,6 +36,12 @@ def squared_norm(model: nn.Module, max_norm: float) -> None:
     _scale(model, min(1.0, max_norm / _square(model)))
 
 
+def added_norms(model: nn.Module, max_norm: float) -> None:
+    grads = [p.grad for p in model.parameters() if p.grad is not None]
+    norms = sum(float(grad.norm()) for grad in grads)
+    _scale(model, min(1.0, max_norm / norms))
+
+
 def _square(model: nn.Module) -> float:
     """The square of the global norm."""
     grads = [p.grad for p in model.parameters() if p.grad is not None]
@@ -97,6 +103,17 @@ def stepped(
     if steps == "once":
         optimizer.step()
     return gives(counted(sums, kept))
+
+
+def _shifted_and_counted(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    micro_batches: list[tuple[Tensor, Tensor]],
+    max_norm: float = 1.0,
+) -> Any:
+    """The first position's target and the last one's logits are never looked at."""
+    ahead = [(x, F.pad(y[:, 1:], (0, 1), value=-100)) for x, y in micro_batches]
+    return stepped(model, optimizer, ahead, max_norm)
 
 
 STEPS = [
@@ -190,6 +207,20 @@ STEPS = [
         counted=lambda sums, kept: sum(sums) / sum(kept) / len(kept),
     ),
     Mistake(
+        "gradient-divided-once-more",
+        "What is returned is right, but each micro-batch's share of the mean is "
+        "divided by their number before backward, so the gradient is too small; the "
+        "shares add up to the mean as they are.",
+        weigh=lambda loss, kept, total, pieces, size: loss / total / pieces,
+    ),
+    Mistake(
+        "shifted-and-counted-again",
+        "Logits and targets are shifted against each other once more, and so many "
+        "targets fewer are counted; the targets of a micro-batch are already one token "
+        "later.",
+        wrong=_shifted_and_counted,
+    ),
+    Mistake(
         "shifted-again",
         "Logits and targets are shifted against each other once more; the targets of a "
         "micro-batch are already one token later.",
@@ -232,6 +263,12 @@ STEPS = [
         clip=lambda model, most: nn.utils.clip_grad_norm_(
             model.parameters(), most, norm_type=torch.inf
         ),
+    ),
+    Mistake(
+        "norms-added",
+        "The gradient is clipped by the sum of the tensors' norms; the global norm is "
+        "the root of the sum of their squares, as of one long vector.",
+        clip=added_norms,
     ),
     Mistake(
         "norm-not-rooted",
