@@ -296,8 +296,9 @@ def no_ceiling(theirs: Theirs, x: Inputs) -> bool | Mistake:
         return Mistake(
             "floor-in-the-log",
             f"The loss stops at {found:.3g} where a token is thought impossible: a "
-            "small number inside the log, such as log(p + 1e-9) or a clamp, hides how wrong "
-            "the model is, and its gradient. Take log_softmax, or F.cross_entropy.",
+            "small number inside the log, such as log(p + 1e-9) or a clamp, hides how "
+            "wrong the model is, and its gradient. Take log_softmax, or "
+            "F.cross_entropy.",
             wrong=solutions.next_token_loss,
         )
     return same(torch.tensor(found), torch.tensor(60.0 + math.log(2)), 1e-3)
