@@ -32,6 +32,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.probes.devices import OneDevice
+from autograder.probes.facts import kind_of
 from autograder.probes.watch import Watch
 
 Probe = Callable[
@@ -293,7 +294,7 @@ def plain(value: Any) -> Any:
         return f"an int of about {digits:,} digits"
     if value is None or type(value) in (bool, int, float, str):
         return value
-    return f"a {type(value).__name__}"
+    return kind_of(value)
 
 
 def _values(out: Any) -> list[Any]:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.probes.basic import observe
+from autograder.probes.facts import kind_of
 from autograder.probes.small_gpt import mini_gpt
 
 Parts = Mapping[str, Any]
@@ -144,4 +145,4 @@ def _tokens(count: int) -> str:
 def _form(value: Any) -> str:
     if isinstance(value, Tensor):
         return str(tuple(value.shape))
-    return f"a {type(value).__name__}"
+    return kind_of(value)

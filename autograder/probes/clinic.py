@@ -11,6 +11,8 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
+from autograder.probes.facts import kind_of
+
 Parts = Mapping[str, Any]
 Facts = dict[str, str]
 
@@ -26,9 +28,7 @@ def _told(facts: Facts) -> dict[str, Any]:
 
 
 def _form(out: Any) -> str:
-    return (
-        str(tuple(out.shape)) if isinstance(out, Tensor) else f"a {type(out).__name__}"
-    )
+    return str(tuple(out.shape)) if isinstance(out, Tensor) else kind_of(out)
 
 
 def decoder(
@@ -299,10 +299,10 @@ def taught(
     batches = [(one, (2 * one + 1) % vocab) for one in texts]
     moves = _Moves(model)
     losses = theirs(model, batches, epochs)
-    facts = {"what comes back": f"a {type(losses).__name__}"}
+    facts = {"what comes back": kind_of(losses)}
     if isinstance(losses, (list, tuple)) and losses:
         facts["number of losses"] = str(len(losses))
-        facts["what a loss is"] = f"a {type(losses[0]).__name__}"
+        facts["what a loss is"] = kind_of(losses[0])
         first, last = (float(torch.as_tensor(losses[i]).detach()) for i in (0, -1))
         facts["the first loss"] = "that of a model that guesses"
         if not 1.5 < first < 4:

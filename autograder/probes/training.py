@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.probes.basic import observe
+from autograder.probes.facts import kind_of
 
 
 def loss(
@@ -203,4 +204,4 @@ def _modes(modes: set[bool]) -> str:
 def _what(out: Any) -> str:
     if isinstance(out, Tensor):
         return "a tensor on a graph" if out.requires_grad else "a tensor"
-    return "None" if out is None else f"a {type(out).__name__}"
+    return "None" if out is None else kind_of(out)

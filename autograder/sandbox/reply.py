@@ -7,8 +7,10 @@ fault there is then the grader's own.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
+REAL = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NODE = 64  # bytes that a value takes at least, beside its text or numbers
 
 Form = Callable[[Any], bool]
@@ -56,11 +58,16 @@ FORMS: Mapping[str, Form] = {
 def has_form(reply: Mapping[str, Any]) -> bool:
     """Whether it is what a probe may have returned."""
     return all(
-        value is None or isinstance(value, Tensor)
+        value is None or _gradient(value)
         if key.startswith("grad.")
         else FORMS.get(key, _anything)(value)
         for key, value in reply.items()
     )
+
+
+def _gradient(value: Any) -> bool:
+    """An input is a real number, and so is what comes of it."""
+    return isinstance(value, Tensor) and value.dtype in REAL and not value.is_meta
 
 
 def _anything(value: Any) -> bool:

@@ -231,9 +231,8 @@ class Worker:
         if code == BROKEN:
             unable = "It has left Python or PyTorch unable to work"
             return "crashed", f"{unable}, so no answer came."
-        if code == -signal.SIGXCPU or (
-            code == -signal.SIGKILL and cpu >= self.limits.cpu
-        ):
+        over = -code in (signal.SIGXCPU, signal.SIGKILL)
+        if over and cpu >= 0.9 * self.limits.cpu:  # else it has sent it to itself
             return (
                 "timeout",
                 f"It used more than {self.limits.cpu} s of processor time.",

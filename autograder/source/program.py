@@ -1,5 +1,7 @@
 """A submission's cells, read into statements and indexed by the names they change."""
 
+import __future__
+
 import ast
 import gc
 import re
@@ -13,6 +15,7 @@ from .magics import FOREIGN, parse
 from .scopes import Function
 from .statements import Effects, Statement, is_main_block, pieces_of
 
+FUTURES = {*__future__.all_feature_names}
 SEEMINGLY_DEFINED = re.compile(
     r"^ {0,3}(?:(?:async +)?(?:def|class) +(\w+)|(\w+) *(?::[^=\n]*)?=(?!=))",
     re.MULTILINE,
@@ -123,10 +126,11 @@ class Program:
                 self._add(body, number, line or first)
             elif not is_main_block(node):
                 places = [(number, line or first + n) for n in range(len(text))]
-                future = (
-                    isinstance(node, ast.ImportFrom) and node.module == "__future__"
-                )
-                kept = self.futures if future else self.statements
+                kept = self.statements
+                if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                    if not {one.name for one in node.names} <= FUTURES:
+                        continue  # Python has no such feature, so nothing needs it
+                    kept = self.futures
                 kept.append(Statement(len(kept), node, text, tuple(places)))
 
     def _histories_of_names(self) -> dict[str, History]:

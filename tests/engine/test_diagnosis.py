@@ -70,6 +70,7 @@ def test_known_mistakes_are_named_alone_and_in_pairs(body, mistakes):
         ("None", "returns-nothing", "`return` missing"),
         ("(x, y)", "result-form", "2 values"),
         ("(x @ y.mT / x.shape[-1] ** 0.5,)", "result-form", "a tuple or list of one,"),
+        ('__import__("numpy").int64(3)', "result-form", "returns an int64, where"),
         ("torch.zeros(*x.shape[:-1], y.shape[-2])", "all-zero", "zeros"),
         ("x @ y.T", None, "x @ y.T"),
         ("undefined(x)", None, "NameError"),

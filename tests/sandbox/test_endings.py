@@ -78,6 +78,9 @@ DEATHS = {
     "import os; os._exit(7)": "It ended its own process with exit status 7.",
     "import os; os.abort()": "It was ended by SIGABRT.",
     "import os; os.kill(os.getpid(), 9)": "It was ended by SIGKILL.",
+    "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)": (
+        "It was ended by SIGXCPU."
+    ),
     "import os; os.kill(0, 9)": "It was ended by SIGKILL.",
     "import ctypes; ctypes.string_at(0)": "It was ended by SIGSEGV.",
     "raise KeyboardInterrupt": "KeyboardInterrupt (line {line}: {body})",

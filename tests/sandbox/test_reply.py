@@ -13,7 +13,13 @@ NONE = {
     "grad_error": [{"grad_error": "x"}],
     "called": [{"called": "softmax"}, {"called": [5]}],
     "changed": [{"changed": {"x": 1}}],
-    "gradient": [{"grad.x": 5}, {"grad.x": [torch.ones(1)]}],
+    "gradient": [
+        {"grad.x": 5},
+        {"grad.x": [torch.ones(1)]},
+        {"grad.x": torch.ones(1, device="meta")},
+        {"grad.x": torch.ones(1, dtype=torch.complex64)},
+        {"grad.x": torch.ones(1, dtype=torch.int64)},
+    ],
     "parameters": [{"parameters": {"w": 5}}, {"parameters": {"w": ["3"]}}],
     "again": [{"again": 1}],
 }

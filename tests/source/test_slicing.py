@@ -535,6 +535,11 @@ def test_code_that_python_cannot_read_is_a_broken_cell(code):
     assert result(code.replace("f", "g"), "f = lambda: 7") == 7
 
 
+def test_feature_that_python_has_not_costs_no_other_answer():
+    for name in ("braces", "*"):
+        assert result(f"from __future__ import {name}", "f = lambda: 7") == 7
+
+
 def test_number_of_too_many_digits_is_said_in_plain_words():
     with pytest.raises(BrokenCell) as caught:
         slice_for(["x = 1", "f = 2 + " + "9" * 5000], "f")
