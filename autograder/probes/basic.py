@@ -160,12 +160,14 @@ def run(
 
     It gets copies: in a notebook the inputs serve again when the cell is run again.
     """
-    args = {
-        name: value.clone() if isinstance(value, Tensor) else value
-        for name, value in x["args"].items()
-    }
+    if "args" in x:
+        args = {
+            name: value.clone() if isinstance(value, Tensor) else value
+            for name, value in x["args"].items()
+        }
+        x = {**x, "args": args}
     try:
-        return PROBES[probe](theirs, {**x, "args": args}, parts)
+        return PROBES[probe](theirs, x, parts)
     except (Exception, SystemExit) as error:
         return {"error": described(error)}
 
