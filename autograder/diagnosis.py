@@ -52,7 +52,7 @@ def diagnose(
     near = known(judge, _around(seen, first), wrong[:1], stage) if telling else ()
     if len(near) > 1 and ("error" in first.actual or not _real(first)):
         near = ()  # where one of two raises, nothing shows the other
-    if near and _by_chance(judge, near, wrong, stage):
+    if near and _by_chance(judge, near, seen, wrong, stage):
         near = ()
     if near:
         what = "gradients are" if stage == "gradients" else "result is"
@@ -98,11 +98,17 @@ def _real(one: Evidence) -> bool:
 
 
 def _by_chance(
-    judge: Judge, named: Named, wrong: Sequence[Evidence], stage: str
+    judge: Judge,
+    named: Named,
+    seen: list[Evidence],
+    wrong: list[Evidence],
+    stage: str,
 ) -> bool:
     """Whether a mistake explains a few whole numbers, as many a wrong formula does,
-    and not the largest result that is wrong."""
+    and not the largest result that is wrong; or where it is a default that is wrong."""
     first, largest = wrong[0], max(wrong, key=_numel)
+    if not _real(first) and symptoms.left_out(judge.exercise, seen, wrong):
+        return True
     few = not _real(first) and "error" not in first.actual and _numel(first) < 16
     if not few or largest is first:
         return False

@@ -78,8 +78,7 @@ def _earlier(seen: list[Evidence], first: Evidence) -> str:
 def _told(value: object) -> bool:
     """Whether a result is so much of its own that it doesn't come twice by chance."""
     if isinstance(value, Tensor):
-        different = set(value.flatten().tolist())
-        return len(different) > (1 if value.numel() > 16 else 2)
+        return value.numel() > 8 and bool((value != value.flatten()[0]).any())
     return len(str(value)) > 2
 
 
@@ -113,9 +112,12 @@ def _where(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> s
 
 
 def left_out(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) -> str:
-    """An argument that is left out in every wrong case, and in no other."""
+    """The arguments that are left out in every wrong case, and in no other."""
     failing = {id(one) for one in wrong}
     bad = [id(one) for one in _base(seen) if id(one) in failing]
+    if not bad or len(bad) == len(_base(seen)):
+        return ""
+    found = {}
     for name, value in exercise.defaults().items():
         without = [
             id(one)
@@ -123,9 +125,13 @@ def left_out(exercise: Exercise, seen: list[Evidence], wrong: list[Evidence]) ->
             if name not in one.trial.x["args"]
             and name not in one.trial.x.get("make", ())
         ]
-        if bad and without == bad and len(bad) < len(_base(seen)):
-            return f"So it is where `{name}` is left out; its default is {value!r}."
-    return ""
+        if without == bad:
+            found[f"`{name}`"] = repr(value)
+    if not found:
+        return ""
+    values = " and ".join(found.values())
+    are, which = ("are", "by default") if len(found) > 1 else ("is", "its default is")
+    return f"So it is where {' and '.join(found)} {are} left out; {which} {values}."
 
 
 def _base(seen: list[Evidence]) -> list[Evidence]:

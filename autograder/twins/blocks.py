@@ -248,13 +248,6 @@ def causal_across(
     return over if memory_mask is None else over & (memory_mask != 0)
 
 
-def square_across(
-    memory_mask: Tensor | None, x: Tensor, memory: Tensor
-) -> Tensor | None:
-    """The self-attention's mask, which fits only as many keys as queries."""
-    return back(x.shape[1], x.device)
-
-
 def either(one: Tensor | None, other: Tensor | None) -> Tensor | None:
     """Both masks at once, where both are given."""
     if one is None or other is None:

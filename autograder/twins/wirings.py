@@ -15,7 +15,6 @@ from autograder.twins.blocks import (
     from_start,
     of_the_first,
     rows_for,
-    square_across,
     start_again,
 )
 from autograder.twins.heads import CUTS, JOINS
@@ -210,13 +209,6 @@ DECODER = [
         "i only. The source is there as a whole; the causal mask is the "
         "self-attention's.",
         looks=causal_across,
-    ),
-    Mistake(
-        "self-attention-s-mask-over-memory",
-        "The causal mask of the self-attention, (n, n), goes to the cross-attention as "
-        "well, whose scores are (n, m): the memory is there as a whole, and its mask "
-        "is memory_mask.",
-        looks=square_across,
     ),
     Mistake(
         "causal-in-the-wrong-place",

@@ -70,7 +70,7 @@ def test_known_mistakes_are_named_alone_and_in_pairs(body, mistakes):
         ("None", "returns-nothing", "`return` missing"),
         ("(x, y)", "result-form", "2 values"),
         ("(x @ y.mT / x.shape[-1] ** 0.5,)", "result-form", "a tuple or list of one,"),
-        ('__import__("numpy").int64(3)', "result-form", "returns an int64, where"),
+        ('__import__("numpy").ones(3)', "result-form", "returns an ndarray, where"),
         ("torch.zeros(*x.shape[:-1], y.shape[-2])", "all-zero", "zeros"),
         ("x @ y.T", None, "x @ y.T"),
         ("undefined(x)", None, "NameError"),
@@ -173,6 +173,25 @@ class Renamed(nn.Module):
         self.W_b = nn.Linear(d_model, d_model, bias=False)
 
 
+class Listed(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.W_all = [nn.Linear(d_model, d_model, bias=False) for _ in range(2)]
+
+
+class Unregistered(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.W_a, self.W_b = torch.randn(2, d_model, d_model)
+
+
+class Shared(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.W_a = nn.Linear(d_model, d_model)
+        self.W_b = self.W_a
+
+
 class Wide(Gate):
     def __init__(self, d_model, num_heads):
         super().__init__(d_model, num_heads)
@@ -213,6 +232,9 @@ class Plain:
     [
         (NoProjection, "unused", "`W_b.weight`"),
         (Renamed, "parameter-missing", "`W_a.weight`, `W_a.bias`"),
+        (Listed, "parameter-missing", "`W_all` is a plain list"),
+        (Unregistered, "parameter-missing", "`W_a` is a plain tensor"),
+        (Shared, "parameter-missing", "`W_b.weight` is the same tensor as `W_a."),
         (Wide, "parameter-shape", "(120, 60)"),
         (Unchecked, "not-refused", "10 features in 4 heads"),
         (Forgetful, "attribute-not-kept", "`num_heads`"),

@@ -43,6 +43,15 @@ def test_an_earlier_answer_that_it_uses_is_named(server, tmp_path):
     assert workers == 2
 
 
+def test_a_mistake_that_has_no_name_here_is_named_there(server, tmp_path):
+    scores = SCORES.replace("Q @", "Q / Q.norm(dim=-1, keepdim=True) @").replace(
+        "K.mT / Q.shape[-1] ** 0.5", "(K / K.norm(dim=-1, keepdim=True)).mT"
+    )
+    verdict, _ = graded(server, tmp_path, scores, ATTENTION)
+    assert mistakes(verdict)[-2:] == ["cosine", "from-an-earlier-part"]
+    assert "In your `attention_scores`: " in verdict.diagnosis[-2].message
+
+
 def test_one_that_it_does_not_use_is_not_tried(server, tmp_path):
     verdict, workers = graded(server, tmp_path, WRONG_SCORES, BY_HAND)
     assert mistakes(verdict) == ["unscaled-scores"]

@@ -295,7 +295,7 @@ SECOND = "x = x + self.ff(self.norm2(x))"
             "z = self.ff.W_1(self.norm2(x))\n"
             "        z = nn.functional.gelu(z, approximate='tanh')\n"
             "        x = x + self.ff.W_2(z)",
-            "nearly-right",
+            "tanh-approximation",
         ),
         ("self.norm2 = nn.LayerNorm(d_model)", "pass", "parameter-missing"),
         (
@@ -318,6 +318,14 @@ def test_slip_in_an_encoder_is_named(right, slip, mistake):
     verdict = slipped(ENCODER, right, slip)
     if mistake is not None:
         assert verdict.mistake == mistake
+
+
+@pytest.mark.parametrize("norm", ["norm1", "norm2"])
+def test_another_eps_in_one_norm_is_named(norm):
+    right = f"self.{norm} = nn.LayerNorm(d_model)"
+    verdict = slipped(ENCODER, right, right.replace(")", ", eps=1e-6)"))
+    assert verdict.mistake == "another-eps"
+    assert f"`{norm}.eps` is 1e-06" in verdict.message
 
 
 @pytest.mark.parametrize("eps", ["1e-6", "1e-12", "0.0"])

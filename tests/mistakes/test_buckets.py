@@ -71,7 +71,8 @@ def test_slip_in_the_buckets_is_named(right, slip, mistake):
 
 def test_another_default_is_described():
     verdict = slipped(BUCKETS, "num_buckets=32", "num_buckets=64")
-    assert "`num_buckets` is left out; its default is 32" in verdict.message
+    told = "`num_buckets` and `max_distance` are left out; by default 32 and 128"
+    assert told in verdict.message
 
 
 RIGHT_BUCKETS = named("""

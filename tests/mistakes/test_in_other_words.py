@@ -38,6 +38,45 @@ def one_line(signature, body):
 @pytest.mark.parametrize(
     ("source", "mistake"),
     [
+        # The same two sizes don't fit, but not in the product.
+        (
+            one_line(
+                "weighted_sum(weights, values)", "weights / weights.sum(-1) @ values"
+            ),
+            "averaged-without-keepdim",
+        ),
+        (attend(masked="s; V = V * mask[..., :1]"), None),
+        (
+            one_line("pairwise_dots(x, y)", "torch.einsum('...nd,...nm->...dm', x, y)"),
+            "summed-over-rows",
+        ),
+        (
+            "from autograder.parts import alibi_slopes\n"
+            + one_line(
+                "alibi_bias(num_heads, n)",
+                "(torch.arange(n)[:, None] - torch.arange(n)).clamp(min=0) "
+                "* -alibi_slopes(num_heads)",
+            ),
+            "slopes-along-the-keys",
+        ),
+        # A few whole numbers agree with many a formula.
+        (
+            "from autograder.parts import relative_position_bucket as right\n"
+            "def relative_position_bucket(distance, num_buckets=32, "
+            "max_distance=512, bidirectional=True):\n"
+            "    return right(distance, num_buckets, max_distance, bidirectional)\n",
+            "partly-right",
+        ),
+        (
+            "def sinusoidal_positions(max_seq, d_model):\n"
+            "    if d_model % 2:\n"
+            "        raise ValueError(d_model)\n"
+            "    t = torch.arange(max_seq)[:, None] * (\n"
+            "        torch.arange(0, d_model, 2) / d_model\n"
+            "    ) ** (1 / 10000)\n"
+            "    return torch.stack((t.sin(), t.cos()), -1).flatten(1)\n",
+            "base-and-exponent-exchanged",
+        ),
         # Axes that don't fit: einsum, linear and @ each say so in other words.
         (
             one_line(

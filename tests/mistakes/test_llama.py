@@ -101,6 +101,21 @@ class LlamaBlock(nn.Module):
         ),
         ("self.norm2(x))", "self.norm1(x))", "norm1-for-both"),
         (
+            "self.norm1 = nn.RMSNorm(d_model, eps=1e-6)",
+            "self.norm1 = nn.RMSNorm(d_model, eps=1e-5)",
+            "another-eps",
+        ),
+        (
+            "self.norm2 = nn.RMSNorm(d_model, eps=1e-6)",
+            "self.norm2 = nn.RMSNorm(d_model)",
+            "another-eps",
+        ),
+        (
+            "        return x + self.ff(self.norm2(x))",
+            "        x = self.norm2(x)\n        return x + self.ff(x)",
+            "skip-from-the-normed-input-feed-forward",
+        ),
+        (
             "x = x + self.attn(self.norm1(x), positions)\n"
             "        return x + self.ff(self.norm2(x))",
             "x = x + self.attn(self.norm2(x), positions)\n"
@@ -135,6 +150,19 @@ class LlamaBlock(nn.Module):
             "q, k = rope(q.transpose(1, 2), pos), k",
             None,
         ),
+        (
+            "q = rope(q, pos)\n        k = rope(k, pos)",
+            "q, k = ("
+            "rope(t.transpose(1, 2), torch.arange(t.size(1))).transpose(1, 2) "
+            "for t in (q, k))",
+            "turned-by-head",
+        ),
+        (
+            "B, T, C = x.shape",
+            "x, pos = rope(x, pos), 0 * pos\n        B, T, C = x.shape",
+            "turned-before-the-projections",
+        ),
+        ("scores.softmax(-1)", "scores.softmax(1)", "softmax-over-axis-1"),
     ],
 )
 def test_slip_in_the_block_is_named(right, slip, mistake):

@@ -294,6 +294,14 @@ class MiniGPT(nn.Module):
         return self.head(x)
 """
 
+
+@pytest.mark.parametrize("eps", ["1e-06", "1e-12"])
+def test_another_eps_of_the_final_norm_is_named(eps):
+    right = "nn.LayerNorm(d_model)"
+    verdict = slipped(MINIGPT, right, f"nn.LayerNorm(d_model, eps={eps})")
+    assert f"`norm.eps` is {eps}; it should be 1e-05" in verdict.message
+
+
 NEW = "[TransformerBlock(d_model, n_heads, 4 * d_model) for _ in range(n_layers)]"
 RUN = "for block in self.blocks:\n            x = block(x, mask)"
 SUM = "x = self.embed(tokens) + self.pos_embed(pos)"

@@ -124,6 +124,32 @@ class MultiHeadAttention(nn.Module):
             "self.W_q = nn.Linear(d_model, self.d_k)",
             "parameter-shape",
         ),
+        # What the heads are folded into, and in which order.
+        (
+            "mask == 0",
+            "mask.expand(B, 1, T, T).repeat(self.num_heads, 1, 1, 1)"
+            ".view(B, self.num_heads, T, T) == 0",
+            "mask-tiled-over-the-heads",
+        ),
+        (
+            "weights @ v",
+            "(weights @ v).transpose(0, 1).reshape(B, self.num_heads, T, -1)",
+            "unfolded-in-the-other-order",
+        ),
+        (
+            "weights @ v",
+            "(weights @ v).reshape(self.num_heads, B, T, -1).transpose(0, 1)",
+            "unfolded-heads-first",
+        ),
+        (
+            "q, k, v = (t.view(B, T, self.num_heads, self.d_k) for t in (q, k, v))\n",
+            "q, k, v = torch.cat((q, k, v), -1).view(B, T, self.num_heads, -1)"
+            ".chunk(3, -1)\n",
+            "projections-cut-by-head",
+        ),
+        ('float("-inf")', "1e9", "blocked-scores-very-high"),
+        ('float("-inf")', 'float("inf")', "blocked-infinite"),
+        ("dim=-1)", "dim=-1).softmax(-1)", "softmax-twice"),
         ("d_model % num_heads != 0", "False", "not-refused"),
         ("raise ValueError", "raise TypeError", "wrong-exception"),
     ],

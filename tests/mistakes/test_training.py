@@ -81,6 +81,17 @@ FLAT = """    V = logits.shape[-1]
         (FLAT, "    logits, targets = logits[:, 1:], targets[:, :-1]\n" + FLAT, None),
         (
             FLAT,
+            "    logits, targets = logits[..., :-1, :], targets[..., :-1]\n" + FLAT,
+            "last-position-dropped",
+        ),
+        (
+            "targets = targets.reshape(-1)\n",
+            "targets = targets.reshape(-1)\n"
+            "    targets = targets.where(targets > 0, ignore_index)\n",
+            None,
+        ),
+        (
+            FLAT,
             "    B, T, V = logits.shape\n    logits = logits.view(B * T, V)\n"
             "    targets = targets.view(B * T)\n",
             "three-axes-only",
@@ -102,6 +113,14 @@ def test_slip_in_the_loss_is_named(right, slip, mistake):
     verdict = slipped(LOSS, right, slip)
     if mistake is not None:
         assert verdict.mistake == mistake
+
+
+@pytest.mark.parametrize("log", ["(p + 1e-9).log()", "p.clamp(min=1e-12).log()"])
+def test_a_floor_in_the_log_is_named(log):
+    kept = "targets != ignore_index"
+    p = f"logits.softmax(-1)[{kept}].gather(-1, targets[{kept}][:, None])"
+    verdict = slipped(LOSS, LOSS_CALL, f"-(lambda p: {log})({p}).mean()")
+    assert "floor-in-the-log" in [one.mistake for one in verdict.diagnosis]
 
 
 WRONG_LOSSES = named(
@@ -505,6 +524,11 @@ SUM = ', reduction="sum")\n        loss = loss / total\n'
 @pytest.mark.parametrize(
     ("right", "slip", "mistake"),
     [
+        (
+            BACK,
+            "        (loss / len(micro_batches)).backward()\n",
+            "gradient-divided-once-more",
+        ),
         (CLEAR, "", "stale-gradients"),
         (SUM, ")\n        loss = loss / len(micro_batches)\n", "mean-of-means"),
         (SUM, ")\n", "means-added"),
