@@ -263,3 +263,17 @@ REPLACED = [
         replace=while_it_shrinks,
     ),
 ]
+
+#: What is done to the text before its bytes are taken.
+READ = [
+    Mistake(
+        "stripped",
+        "White space at the ends of the text is dropped (strip); all of it counts.",
+        read=lambda text: as_bytes(text.strip()),
+    ),
+    Mistake(
+        "lower-case",
+        "The text is turned to lower case first; its bytes are taken as they are.",
+        read=lambda text: as_bytes(text.lower()),
+    ),
+]

@@ -2,9 +2,9 @@
 
 from autograder.definition import Mistake
 from autograder.twins.bpe import (
+    READ,
     REPLACED,
     apart,
-    as_bytes,
     as_bytes_pairs,
     as_gpt2,
     counted_on,
@@ -125,16 +125,7 @@ LEARNING = [
         "bytes: list(text.encode('utf-8')).",
         read=lambda text: [ord(one) for one in text],
     ),
-    Mistake(
-        "stripped",
-        "White space at the ends of the text is dropped (strip); all of it counts.",
-        read=lambda text: as_bytes(text.strip()),
-    ),
-    Mistake(
-        "lower-case",
-        "The text is turned to lower case first; its bytes are taken as they are.",
-        read=lambda text: as_bytes(text.lower()),
-    ),
+    *READ,
     Mistake(
         "cut-into-words",
         "The text is cut into words first, so that no pair reaches across a space; "

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.definition import Mistake
 from autograder.twins.bpe import (
+    READ,
     REPLACED,
     Merge,
     Pair,
@@ -163,16 +164,7 @@ ENCODING = [
         "bytes: list(text.encode('utf-8')).",
         read=lambda text: [ord(one) for one in text],
     ),
-    Mistake(
-        "stripped",
-        "White space at the ends of the text is dropped (strip); all of it counts.",
-        read=lambda text: as_bytes(text.strip()),
-    ),
-    Mistake(
-        "lower-case",
-        "The text is turned to lower case first; its bytes are taken as they are.",
-        read=lambda text: as_bytes(text.lower()),
-    ),
+    *READ,
     Mistake(
         "ids-from-257",
         "The first merge makes id 257; new ids start at 256.",
