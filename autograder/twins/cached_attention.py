@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from autograder.definition import Mistake
-from autograder.twins.attention import MASKS, SCORES, WEIGHTS, attend
+from autograder.twins.attention import SCORES, WEIGHTS, attend
 from autograder.twins.heads import CUTS, JOINS, cut, join
-from autograder.twins.multihead import without
+from autograder.twins.multihead import HIDDEN_MASKS, without
 
 
 def bottom_right(T_new: int, T: int, device: torch.device) -> Tensor:
@@ -237,5 +237,5 @@ INHERITED = [
     *JOINS,
     *SCORES,
     *WEIGHTS,
-    *without(MASKS, "mask-inverted", "mask-ignored", "mask-must-be-boolean"),
+    *without(HIDDEN_MASKS, "mask-inverted", "mask-ignored", "mask-must-be-boolean"),
 ]

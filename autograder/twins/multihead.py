@@ -232,6 +232,17 @@ EXCHANGED = [
     ),
 ]
 
+#: Masks whose weights nobody sees: of a NaN in the output, it can't be said whence.
+HIDDEN_MASKS = [
+    *without(MASKS, "blocked-scores-highest", "infinity-after-softmax"),
+    Mistake(
+        "blocked-infinite",
+        "Where a key is blocked the result is NaN: +inf is filled in, the wrong sign, "
+        "or -inf comes after the softmax. It is -inf, in the scores, before it.",
+        fill=torch.inf,
+    ),
+]
+
 #: Rows of attention that show in a layer's output, each in its own way.
 INHERITED = [
     *without(
@@ -250,13 +261,7 @@ INHERITED = [
         scale=lambda Q, K: Q.shape[1] ** -0.5,
     ),
     *without(WEIGHTS, "logarithm"),
-    *without(MASKS, "blocked-scores-highest", "infinity-after-softmax"),
-    Mistake(
-        "blocked-infinite",
-        "Where a key is blocked the result is NaN: +inf is filled in, the wrong sign, "
-        "or -inf comes after the softmax. It is -inf, in the scores, before it.",
-        fill=torch.inf,
-    ),
+    *HIDDEN_MASKS,
     *without(
         RESULTS,
         "scores-mixed",  # no softmax

@@ -229,7 +229,7 @@ def test_wrong_scores_are_named(body, mistake):
             "weights-before-the-mask",
         ),
         ("return output, weights", "return output", "result-form"),
-        ("output = weights @ V", "output = scores @ V", None),
+        ("output = weights @ V", "output = scores @ V", "scores-mixed"),
         (
             "output = weights @ V",
             "weights = torch.dropout(weights, 0.1, True)\n    output = weights @ V",
