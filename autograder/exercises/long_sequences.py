@@ -159,8 +159,8 @@ online_softmax_sum = Exercise(
             "values": VALUES,
             "blocks": "4 4 4",
         },
-        "a block of -inf, then scores far below zero": {
-            "scores": far_below_after_nothing("2 3 5 12", nothing=4),
+        "two blocks of -inf, then scores far below zero": {
+            "scores": far_below_after_nothing("2 3 5 12", nothing=8),
             "values": VALUES,
             "blocks": "4 4 4",
         },
