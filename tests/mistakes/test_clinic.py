@@ -241,6 +241,15 @@ WRONG = {
         (TURN, KEPT + "    Q = apply_rope(Q, torch.arange(x.shape[1]))\n"
          "    K = apply_rope(K, keys)\n"),
     ),
+    "only new keys from 0": (
+        DRIFTING, "new keys are turned", (TURN, "    Q = apply_rope(Q, queries)\n"),
+        ("    if cache:\n", "    K = apply_rope(K, torch.arange(K.shape[2]))\n"
+         "    if cache:\n"),
+    ),
+    "keys one place further": (
+        DRIFTING, "one position further", (KEPT, ""),
+        (TURN, KEPT + TURN.replace("(K, keys)", "(K, keys + 1)")),
+    ),
     "values turned too": (
         DRIFTING, "values are turned", (KEPT, ""),
         (TURN, KEPT + TURN + "    V = apply_rope(V, keys)\n"),

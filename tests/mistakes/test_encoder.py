@@ -187,6 +187,11 @@ class MiniLMEncoder(nn.Module):
         ),
         ("self.pos_embed(pos)", "self.pos_embed(pos + 2)", "positions-from-2"),
         (
+            "self.pos_embed(pos)",
+            "self.pos_embed(torch.arange(len(tokens)))[:, None]",
+            "positions-of-the-batch",
+        ),
+        (
             "        x = x + self.type_embed(torch.zeros_like(tokens))\n"
             "        x = self.norm(x)\n",
             "        x = self.norm(x) + self.type_embed(torch.zeros_like(tokens))\n",
@@ -346,6 +351,11 @@ def load_encoder(model, state_dict):
         ),
         ("with torch.no_grad():", "if True:", "copied-with-gradients"),
         (
+            "params[mine].copy_(rest[theirs])",
+            "if 'type' not in mine: params[mine].copy_(rest[theirs])",
+            "type-embeddings-skipped",
+        ),
+        (
             'raise ValueError("names differ")',
             'raise Exception("names differ")',
             None,
@@ -463,6 +473,30 @@ def test_a_check_that_comes_too_late_is_named():
     )
     verdict = check_source(late)
     assert verdict.mistake == "partly-loaded", verdict.message
+
+
+def test_an_unknown_tensor_that_is_found_too_late_is_named():
+    late = LOAD.replace("!= set(names.values())", ">= set(names.values()) is False")
+    late += (
+        "    if len(rest) > len(names):\n        raise ValueError(str(rest.keys()))\n"
+    )
+    verdict = check_source(late)
+    assert verdict.mistake == "unknown-found-late", verdict.message
+
+
+@pytest.mark.parametrize(
+    ("refusal", "mistake"),
+    [
+        ("raise Exception('names or shapes')", "plain-exception"),
+        ("return print('names or shapes')", "noticed-but-not-raised"),
+    ],
+)
+def test_another_refusal_everywhere_is_named(refusal, mistake):
+    source = LOAD.replace('raise ValueError("names differ")', refusal)
+    source = source.replace('raise ValueError(f"{theirs} has another shape")', refusal)
+    assert source.count(refusal) == 2
+    verdict = check_source(source)
+    assert verdict.mistake == mistake, verdict.message
 
 
 LOADERS = named(

@@ -151,6 +151,15 @@ def logit_lens(model, tokens):
         (INDUCTION, ".mean(dim=0)", ".mean()", "heads-averaged"),
         (INDUCTION, ".mean(dim=0)", ".mean(dim=1)", "heads-for-batch"),
         (INDUCTION, "t, t - period + 1", "t, t - 1", "previous-token-score"),
+        (
+            LENS,
+            "return torch.stack(readings)",
+            "xs = [model.embed(tokens) + model.pos_embed.weight[:T]]\n"
+            "    for block in model.blocks:\n"
+            "        xs.append(block(xs[-1], mask))\n"
+            "    return torch.stack([*map(model.head, xs[:-1]), readings[-1]])",
+            "final-norm-at-the-end-only",
+        ),
         (LENS, "readings = [model.head(model.norm(x))]", "readings = []", None),
         (LENS, "torch.stack(readings)", "torch.stack(readings, 1)", None),
         (LENS, "torch.stack(readings)", "readings", "result-form"),
