@@ -26,7 +26,7 @@ HEAD_LIMIT = 4 << 20  # bytes; parsing can take twenty times as many
 FRAME_LIMIT = 256 << 20  # bytes, head and buffers together
 DEPTH_LIMIT = 40  # containers within containers
 AXES_LIMIT = 64
-BITS_LIMIT = 1024  # of a whole number: a float holds no larger one
+BITS_LIMIT = 1023  # of a whole number: each of these fits into a float
 NUMEL_LIMIT = 1 << 62  # torch counts elements and strides in signed 64 bits
 
 NAMES = """bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16

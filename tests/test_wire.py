@@ -123,6 +123,16 @@ def test_every_kind_of_tensor_comes_out(tensor):
     assert alike(unpack(pack({"x": tensor}))["x"], tensor)
 
 
+def test_a_whole_number_that_comes_out_fits_into_a_float():
+    largest = 2**1023 - 1
+    assert float(unpack(pack(largest))) == float(largest)
+    for larger in (2**1024 - 1, -(2**1024) + 1):
+        with pytest.raises(WireError):
+            pack(larger)
+        with pytest.raises(WireError):
+            unpack(frame(str(larger).encode()))
+
+
 def test_a_meta_tensor_travels_without_its_bytes():
     assert len(pack(torch.empty(1 << 30, device="meta"))) < 100
 

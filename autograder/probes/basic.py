@@ -34,6 +34,7 @@ from torch import Tensor, nn
 from autograder.probes.devices import OneDevice
 from autograder.probes.facts import kind_of
 from autograder.probes.watch import Watch
+from autograder.wire import BITS_LIMIT
 
 Probe = Callable[
     [Callable[..., Any], dict[str, Any], Mapping[str, Any]], dict[str, Any]
@@ -284,14 +285,10 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, Real) else value
 
 
-#: Above this many bits a whole number is told as what it is: no float is as large.
-_BITS = 1023
-
-
 def plain(value: Any) -> Any:
     """A value that can be sent: a number or text as it is, else what it is."""
     value = _number(value)
-    if type(value) is int and value.bit_length() > _BITS:
+    if type(value) is int and value.bit_length() > BITS_LIMIT:
         digits = int(value.bit_length() * 0.30103) + 1  # log10(2)
         return f"an int of about {digits:,} digits"
     if value is None or type(value) in (bool, int, float, str):
