@@ -149,6 +149,11 @@ def weigh(weights: Tensor, K: Tensor, V: Tensor) -> Tensor:
     return weights @ V
 
 
+def weigh_repeated(weights: Tensor, K: Tensor, V: Tensor) -> Tensor:
+    """The same by einsum, which repeats an axis of one where `@` raises."""
+    return torch.einsum("...nm,...md->...nd", weights, V)
+
+
 def attend(
     Q: Tensor,
     K: Tensor,

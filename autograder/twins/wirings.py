@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from autograder.definition import Mistake
+from autograder.twins.attention import weigh, weigh_repeated
 from autograder.twins.blocks import (
     INSIDE,
     all_from_start,
@@ -168,6 +169,22 @@ def _upper(causal: Tensor, memory_mask: Tensor | None) -> Tensor:
     return causal.mT
 
 
+#: One query under a memory's mask: einsum goes on where `@` raises, so each has a row.
+MASKS_EXCHANGED = [
+    Mistake(
+        id,
+        "The two masks are swapped: the causal one belongs to the self-attention, "
+        "memory_mask to the cross-attention.",
+        sees=lambda causal, m: m,
+        looks=lambda m, x, memory: back(x.shape[1], x.device),
+        mix=mix,
+    )
+    for id, mix in {
+        "masks-exchanged": weigh_repeated,
+        "masks-exchanged-and-not-repeated": weigh,
+    }.items()
+]
+
 DECODER = [
     *rows_for(
         {"s": "self-attention", "c": "cross-attention", "f": "feed-forward network"},
@@ -224,13 +241,7 @@ DECODER = [
         "source is there as a whole: give it memory_mask.",
         looks=lambda m, x, memory: back(x.shape[1], x.device),
     ),
-    Mistake(
-        "masks-exchanged",
-        "The two masks are swapped: the causal one belongs to the self-attention, "
-        "memory_mask to the cross-attention.",
-        sees=lambda causal, m: m,
-        looks=lambda m, x, memory: back(x.shape[1], x.device),
-    ),
+    *MASKS_EXCHANGED,
     Mistake(
         "memory-mask-ignored",
         "memory_mask has no effect: pass it on to the cross-attention.",

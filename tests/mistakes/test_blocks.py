@@ -377,6 +377,13 @@ FEED = "x = x + self.ff(self.norm3(x))"
     ("right", "slip", "mistake"),
     [
         (OVER, OVER.replace("memory_mask", "causal"), "causal-mask-for-the-memory"),
+        (
+            f"{SELF}\n        {OVER}",
+            f"{SELF}\n        {OVER}".replace("memory_mask", "swapped")
+            .replace("causal", "memory_mask")
+            .replace("swapped", "causal"),
+            "masks-exchanged",
+        ),
         (SELF, "x = x + self.self_attn(self.norm1(x))", "not-causal"),
         (".tril()", ".triu(1)", "causal-mask-inverted"),
         (".tril()", ".triu()", "triangle-flipped"),
