@@ -232,17 +232,16 @@ class Grading:
         self, verdict: Verdict, guilty: Collection[str]
     ) -> list[Diagnosis]:
         """The mistake in the part that is to blame, where it has no name here."""
-        known = {one.id for one in self.exercise.mistakes}
-        if len(guilty) != 1 or known & {one.mistake for one in verdict.diagnosis}:
+        here = {one.id for one in self.exercise.mistakes}
+        if len(guilty) != 1 or here & {one.mistake for one in verdict.diagnosis}:
             return []
         (name,) = guilty
         part = Grading(self.server, self.submission, EXERCISES[name], self.options)
-        found = part.verdict().diagnosis
-        known = {one.id for one in EXERCISES[name].mistakes}
+        there = {one.id for one in EXERCISES[name].mistakes}
         return [
             Diagnosis(one.mistake, f"In your `{name}`: {one.message}")
-            for one in found
-            if one.mistake in known
+            for one in part.verdict().diagnosis
+            if one.mistake in there
         ]
 
     def _spared(self, file: SourceFile, guilty: Collection[str]) -> Verdict:

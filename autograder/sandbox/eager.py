@@ -1,8 +1,9 @@
 """In a worker nothing is compiled: `torch.compile` gives back what it is given.
 
 It would change no value, and needs seconds and a compiler. So the compiler itself isn't
-loaded either: its tables would make every fork take three times as long. Optimisers and
-operators on the meta device import it for two functions that have nothing to do here.
+loaded either: it takes a second, and memory that every fork has to carry along.
+Optimisers and operators on the meta device import it for two functions that have
+nothing to do here.
 """
 
 import importlib
